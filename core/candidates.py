@@ -1,0 +1,103 @@
+"""The candidate set: the one value that decides which text may be found.
+
+    candidate set = snapshot restricted to scope, minus shadowed documents, plus virtual chunks
+
+Every channel ranks exactly its rows, and every statistic (count, document frequency, average length) is theirs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.access import PermissionSet
+from core.scope import in_force_mask
+from core.snapshot import HIDDEN, Snapshot
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateSet:
+    snapshot: Snapshot
+    documents: Array
+    """bool (m,): documents in scope."""
+    mask: Array
+    """bool (n,): rows in scope."""
+
+    @cached_property
+    def count(self) -> int:
+        return int(np.count_nonzero(self.mask))
+
+    @cached_property
+    def average_length(self) -> float:
+        """Tokens; the sum is of integers, so it is exact whatever the order."""
+        return int(self.snapshot.lengths[self.mask].sum()) / self.count if self.count else 0.0
+
+    @cached_property
+    def twins(self) -> tuple[Array, Array, Array]:
+        """Rows in scope whose text stands in several of them, grouped: rows, first row of each group in that list,
+        and each group's representative, the row with the smallest chunk id."""
+        rows, group = self.snapshot.twins
+        inside = self.mask[rows]
+        rows, group = rows[inside], group[inside]
+        order = np.lexsort((self.snapshot.ids[rows], group))
+        rows, group = rows[order], group[order]
+        _, first, size = np.unique(group, return_index=True, return_counts=True)
+        several = np.repeat(size > 1, size)
+        size = size[size > 1]
+        rows = rows[several]
+        first = np.concatenate(([0], np.cumsum(size)))[:-1].astype(np.int64)
+        return rows, first, rows[first] if len(rows) else rows
+
+    def fold_twins(self, scores: Array, absent: float) -> None:
+        """Give each group's best score to its representative and `absent` to the others, in place."""
+        rows, first, representatives = self.twins
+        if len(rows):
+            best = np.maximum.reduceat(scores[rows], first)
+            scores[rows] = absent
+            scores[representatives] = best
+
+    def twins_of(self, rows: Array) -> dict[int, Array]:
+        """For each representative among `rows`: all rows of its group, itself included."""
+        all_rows, first, representatives = self.twins
+        ends = np.append(first[1:], len(all_rows))
+        wanted = np.flatnonzero(np.isin(representatives, rows))
+        return {int(representatives[at]): all_rows[first[at] : ends[at]] for at in wanted}
+
+    def restricted(self, mask: Array) -> CandidateSet:
+        """Only the rows that `mask` marks as well."""
+        return replace(self, mask=self.mask & mask)
+
+    def best(self, scores: Array, depth: int, threshold: float) -> Array:
+        """Rows that score above `threshold`, the best `depth` of them: by score, then by chunk id."""
+        rows = np.flatnonzero(scores > threshold)
+        if len(rows) > depth:
+            found = scores[rows]
+            last = np.partition(found, len(rows) - depth)[len(rows) - depth]
+            rows = rows[found >= last]
+        order = np.lexsort((self.snapshot.ids[rows], -scores[rows]))
+        return np.asarray(rows[order][:depth])
+
+
+def restrict(snapshot: Snapshot, permission: PermissionSet, as_of: int) -> CandidateSet:
+    """The rows that `permission` lets see and that are in force at `as_of` (microseconds since 1970)."""
+    table = snapshot.documents
+    sees = np.array([*(permission.sees(labels) for labels in snapshot.classes), False], bool)
+    assert HIDDEN == -1, "the class HIDDEN indexes the False at the end"
+    visible = sees[snapshot.document_class] & table.present
+    in_scope = in_force_mask(table.knowledge, table.revised_at, table.active, table.valid_until, visible, as_of)
+    return CandidateSet(snapshot, in_scope, in_scope[snapshot.document] & snapshot.alive)
+
+
+def rows_where(candidates: CandidateSet, document: int, wanted: Callable[[dict[str, Any]], bool]) -> Array:
+    """bool (n,): rows of one document whose provenance is `wanted`."""
+    mask = np.zeros(len(candidates.snapshot), bool)
+    rows = np.flatnonzero(candidates.mask & (candidates.snapshot.document == document))
+    mask[[row for row in rows.tolist() if wanted(candidates.snapshot.provenance(row))]] = True
+    return mask

@@ -1,0 +1,230 @@
+"""From a candidate set and a query to one order of passages: the stages in their sequence, nothing released yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core import recall_bm25, recall_dense, recall_exact
+from core.candidates import CandidateSet
+from core.diversify import select
+from core.fuse import convex, rrf
+from core.fuse import relevance as relative
+from core.identifiers import exact_terms
+from core.merge import MergedSpan, SpanChunk, merge
+from core.prior import apply_quality
+from core.settings import Retrieval
+from core.text import query_tokens
+from core.types import CHANNELS, Channel, Ranked
+
+Array = npt.NDArray[Any]
+Lists = Mapping[Channel, Sequence[Ranked]]
+
+
+class Clock:
+    """Milliseconds by stage; a stage entered twice adds up."""
+
+    def __init__(self) -> None:
+        self.ms: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.ms[stage] = self.ms.get(stage, 0.0) + (now - self._last) * 1000
+        self._last = now
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What every stage made of one query. Keys are chunk ids; `rows` gives their snapshot rows."""
+
+    lists: Lists
+    """Each channel's list, down to the window or to `depth`, whichever is deeper."""
+    fused: tuple[Ranked, ...]
+    """All of the windows, best first."""
+    diversified: tuple[Ranked, ...]
+    """The candidates, the diverse selection in front; scores are relevance, 0–1."""
+    prior: tuple[Ranked, ...]
+    merged: tuple[MergedSpan, ...]
+    """Passages of the candidates in production order; `document` holds the document's number as text."""
+    tail: tuple[str, ...]
+    """Chunks below all passages, in order, down to `depth`."""
+    rows: Mapping[str, int]
+
+    @property
+    def order(self) -> tuple[tuple[str, ...], ...]:
+        """Chunk ids of each passage in production order, then those of the tail, one by one."""
+        return (*(span.chunks for span in self.merged), *((key,) for key in self.tail))
+
+
+def rank(
+    candidates: CandidateSet, query: str, vector: Array | None, settings: Retrieval, depth: int = 0, clock: Clock | None = None
+) -> Ranking:
+    """Rank one query. `vector` is its embedding, float32 (d,), or None where the dense channel takes no part."""
+    vectors = None if vector is None else vector[np.newaxis]
+    (ranking,) = rank_batch(candidates, [query], vectors, settings, depth, clock)
+    return ranking
+
+
+def rank_batch(
+    candidates: CandidateSet,
+    queries: Sequence[str],
+    vectors: Array | None,
+    settings: Retrieval,
+    depth: int = 0,
+    clock: Clock | None = None,
+) -> list[Ranking]:
+    """Rank many queries, with one matrix product for the dense channel; each result equals that of `rank`.
+
+    `vectors`: float32 (queries, d). `depth`: how far down channels and order are read, beyond what the windows hold.
+    """
+    clock = clock or Clock()
+    reach = max(settings.window, depth)
+    dense: list[tuple[Array, Array]] | None = None
+    if vectors is not None and "dense" in settings.channels:
+        dense = recall_dense.rank(candidates, vectors, reach)
+    clock.lap("dense")
+    return [
+        _rank(candidates, query, dense[index] if dense else None, settings, depth, clock)
+        for index, query in enumerate(queries)
+    ]
+
+
+def _rank(
+    candidates: CandidateSet,
+    query: str,
+    dense: tuple[Array, Array] | None,
+    settings: Retrieval,
+    depth: int,
+    clock: Clock,
+) -> Ranking:
+    rows: dict[str, int] = {}
+    lists = _channels(candidates, query, dense, settings, max(settings.window, depth), rows, clock)
+    fused = _fuse(lists, settings)
+    clock.lap("fuse")
+    chosen = _floored(candidates, fused, settings, rows)[: settings.candidates]
+    diversified = _diversify(candidates, chosen, settings, rows)
+    clock.lap("diversify")
+    qualities = [_quality(candidates, rows[item.key]) for item in diversified]
+    front = settings.mmr_keep if settings.mmr else None
+    prior = apply_quality(diversified, qualities, settings.quality_weight, None, front=front)
+    clock.lap("prior")
+    merged = _merge(candidates, prior, settings, rows)
+    clock.lap("merge")
+    placed = {item.key for item in prior}
+    return Ranking(
+        lists=lists,
+        fused=tuple(fused),
+        diversified=tuple(diversified),
+        prior=tuple(prior),
+        merged=tuple(merged),
+        tail=_tail(lists, fused, placed, depth),
+        rows=rows,
+    )
+
+
+def _channels(
+    candidates: CandidateSet,
+    query: str,
+    dense: tuple[Array, Array] | None,
+    settings: Retrieval,
+    reach: int,
+    rows: dict[str, int],
+    clock: Clock,
+) -> Lists:
+    terms = query_tokens(query, stop_words=settings.stop_words)
+    weights = dict.fromkeys(terms, 1.0)
+    bm25 = recall_bm25.scores(candidates, weights, settings)
+    if settings.feedback_documents and terms:
+        weights = recall_bm25.feedback(candidates, terms, bm25, settings)
+        bm25 = recall_bm25.scores(candidates, weights, settings)
+    found: dict[Channel, tuple[Array, Array]] = {}
+    if "bm25" in settings.channels:
+        found["bm25"] = recall_bm25.rank(candidates, bm25, reach)
+    clock.lap("bm25")
+    if "exact" in settings.channels:
+        found["exact"] = recall_exact.rank(candidates, exact_terms(query), bm25, reach)
+    clock.lap("exact")
+    if dense is not None:
+        found["dense"] = dense
+    return {channel: _named(candidates, *found[channel], rows) for channel in CHANNELS if channel in found}
+
+
+def _named(candidates: CandidateSet, at: Array, scores: Array, rows: dict[str, int]) -> list[Ranked]:
+    keys = [identity.decode("ascii") for identity in candidates.snapshot.ids[at].tolist()]
+    rows.update(zip(keys, at.tolist(), strict=True))
+    return [Ranked(key, score) for key, score in zip(keys, scores.tolist(), strict=True)]
+
+
+def _fuse(lists: Lists, settings: Retrieval) -> list[Ranked]:
+    weights = {"exact": settings.weight_exact, "bm25": settings.weight_bm25, "dense": settings.weight_dense}
+    windows = [list(ranking[: settings.window]) for ranking in lists.values()]
+    shares = [weights[channel] for channel in lists]
+    if settings.fusion == "convex":
+        return convex(windows, shares) if sum(shares) > 0 else []
+    return rrf(windows, shares, settings.rrf_k)
+
+
+def _floored(
+    candidates: CandidateSet, fused: Sequence[Ranked], settings: Retrieval, rows: Mapping[str, int]
+) -> list[Ranked]:
+    """Relevance (0–1) of what the quality floor leaves; the maximum is taken after the floor."""
+    floor = settings.quality_floor
+    if floor is None:
+        return relative(fused)
+
+    def stays(item: Ranked) -> bool:
+        quality = _quality(candidates, rows[item.key])
+        return quality is None or quality >= floor
+
+    return relative([item for item in fused if stays(item)])
+
+
+def _diversify(
+    candidates: CandidateSet, chosen: list[Ranked], settings: Retrieval, rows: Mapping[str, int]
+) -> list[Ranked]:
+    if not settings.mmr or not 0 < settings.mmr_keep < len(chosen):
+        return chosen
+    vectors = candidates.snapshot.vectors(np.array([rows[item.key] for item in chosen]))
+    return select(chosen, vectors, settings.mmr_lambda, settings.mmr_keep)
+
+
+def _quality(candidates: CandidateSet, row: int) -> float | None:
+    snapshot = candidates.snapshot
+    quality = float(snapshot.documents.quality[snapshot.document[row]])
+    return None if quality != quality else quality
+
+
+def _merge(
+    candidates: CandidateSet, prior: Sequence[Ranked], settings: Retrieval, rows: Mapping[str, int]
+) -> list[MergedSpan]:
+    """Passages in the order of their best chunk. `merge` sorts by score, and a selection that stands in front may
+    hold lower scores than what follows it, so position takes the score's place until the passages are made."""
+    chunks = []
+    for position, item in enumerate(prior):
+        segment, local = candidates.snapshot.locate(rows[item.key])
+        document = str(int(candidates.snapshot.document[rows[item.key]]))
+        start, end = int(segment.start[local]), int(segment.end[local])
+        chunks.append(SpanChunk(item.key, document, start, end, -float(position)))
+    spans = merge(chunks, settings.merge_gap, settings.passage_max_chars)
+    return [MergedSpan(s.document, s.start, s.end, prior[int(-s.score)].score, s.chunks) for s in spans]
+
+
+def _tail(lists: Lists, fused: Sequence[Ranked], placed: set[str], depth: int) -> tuple[str, ...]:
+    """What stands below the candidates: the rest of the fused list, then the channels by best rank."""
+    if not depth:
+        return ()
+    rest = [item.key for item in fused if item.key not in placed]
+    seen = placed | set(rest)
+    best: dict[str, int] = {}
+    for ranking in lists.values():
+        for position, item in enumerate(ranking):
+            if item.key not in seen:
+                best[item.key] = min(position, best.get(item.key, position))
+    rest += sorted(best, key=lambda key: (best[key], key))
+    return tuple(rest[: max(0, depth)])
