@@ -58,4 +58,6 @@ def _cosines(
 ) -> npt.NDArray[np.float64]:
     np.multiply(columns, columns[:, pick : pick + 1], out=scratch)
     lengths = norms * norms[pick]
-    return np.divide(tree_sum(scratch), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    cosines: npt.NDArray[np.float64] = np.zeros_like(lengths)
+    np.divide(tree_sum(scratch), lengths, out=cosines, where=lengths > 0)
+    return cosines

@@ -98,7 +98,7 @@ def _table(*, casefold: bool) -> _FoldTable:
 
 
 def _fold_character(character: str, casefold: bool) -> str:
-    text, before = character, ""
+    text, before = _REPLACED.get(character, character), ""
     while text != before:
         before = text
         parts = (_fold_part(part, casefold) for part in unicodedata.normalize("NFKD", text))

@@ -15,8 +15,9 @@ from core.types import Ranked
 def rrf(lists: Sequence[Sequence[Ranked]], weights: Sequence[float] | None, rrf_k: int) -> list[Ranked]:
     """Reciprocal rank fusion: `Σ weight / (rrf_k + rank)`, rank from 1; scores of the lists do not matter.
 
-    A key repeated in a list counts once, at its best rank; the ranks below it stay as they are. A list of weight 0 contributes nothing, so a key that
-    only such lists hold is absent. `weights` None: 1 each. Raises ValueError where weights and lists differ in number.
+    A key repeated in a list counts once, at its best rank; the ranks below it stay as they are. A list of weight 0
+    contributes nothing, so a key that only such lists hold is absent. `weights` None: 1 each. Raises ValueError where
+    weights and lists differ in number.
 
     Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods,
     SIGIR 2009.

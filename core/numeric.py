@@ -68,4 +68,5 @@ def tree_sum(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
             values[0] += values[height - 1]
         values[:half] += values[half : 2 * half]
         height = half
-    return values[0]
+    total: npt.NDArray[np.float64] = values[0]
+    return total

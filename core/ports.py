@@ -137,6 +137,10 @@ class ChunkStore(Protocol):
         """The canonical text, checked against its hash. Raises IntegrityFailure, StoreFailure."""
         ...
 
+    def texts(self, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        """Several canonical texts at once, each checked. Raises IntegrityFailure, StoreFailure."""
+        ...
+
     def chunk_rows(self, chunk_ids: Sequence[str]) -> pa.Table:
         """Rows of the newest state by id, in any order; absent ids are left out."""
         ...

@@ -13,6 +13,8 @@ _BRACKET = re.compile(r"[\[［【]([^\[\]［］【】]*)[\]］】]")
 _SEPARATOR = re.compile(r"[,，、;；]")
 _PART = re.compile(r"\s*([0-9０-９]{1,3})(?:\s*[-–—‐‑−－]\s*([0-9０-９]{1,3}))?\s*")
 
+_ROUND = str.maketrans("[]［］【】", "()（）（）")
+
 
 class Mark(NamedTuple):
     start: int
@@ -46,6 +48,20 @@ def parse_citations(answer: str, passages: int) -> ParsedCitations:
         unknown=tuple(number for number in numbers if number > passages),
         marks=marks,
     )
+
+
+def without_marks(text: str) -> str:
+    """`text` with no mark of any number left: marks go, with the white space before them.
+
+    Where taking one out would leave another (`[[2]1]`), the other brackets become round.
+    """
+    parts = []
+    position = 0
+    for mark in parse_citations(text, 0).marks:
+        parts.append(text[position : mark.start].rstrip())
+        position = mark.end
+    text = "".join([*parts, text[position:]])
+    return text.translate(_ROUND) if parts and parse_citations(text, 0).marks else text
 
 
 def _marks(answer: str, passages: int) -> Iterator[Mark]:

@@ -1,22 +1,33 @@
-"""The sentences of a passage that can be quoted, each with the headings that say what it is about."""
+"""The sentences of a passage that can be quoted, each with what stands above it and says what it is about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
+from core.answer.citations import without_marks
 from core.text import UNSPACED, sentences
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)[\s#]*$")
-_RULE = re.compile(r"^(?=.*[-=_*]{3})[\s|:+=_*-]+$")
-_UNDERLINE = re.compile(r"^(=+|-+)$")
+_HEADING = re.compile(r"^#{1,6}\s")
+_RULE = re.compile(r"^(?=.*[-=_*]{2})[\s|:+=_*-]+$")
+_UNDERLINE = re.compile(r"^(?:={2,}|-{2,})$")
 _ROW = re.compile(r"^\|.*\|$")
-_MARKER = re.compile(r"^(?:>\s?)*(?:(?:[-*+•·▪◦●]|\(?[0-9]{1,3}[.)、]|[a-z][.)])\s+)?(?:\[[ xX]\]\s+)?")
-_ITEM = re.compile(r"^(?:>\s?)*(?:[-*+•·▪◦●]|\(?[0-9]{1,3}[.)、]|[a-z][.)])\s+")
-_QUESTION = re.compile(r"[?？][\"'”’」』)）]*$")
+_QUOTE = re.compile(r"^(?:>\s?)+")
+_ITEM = re.compile(r"^(?:[-*+•·▪◦●]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,3}、\s*|[a-z][.)]\s+)(?:\[[ xX]\]\s+)?")
+_LEADS = re.compile(r"[?？:：][\"'”’」』)）]*$")
+_NO_TITLE = re.compile(r"[0-9０-９.。!！?？:：;；,，、|]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _WRAP = re.compile(rf"(?<=[{UNSPACED}，。、；：！？）】」』])\s*\n\s*(?=[{UNSPACED}，。、；：！？（【「『])")
+_WRAP_WIDTH = 40
+"""A line at least this wide (Han and the like count double) may go on in the next; a shorter one ends a statement,
+unless the next begins with a small letter."""
+_TITLE_WIDTH = 60
+
+Kind = Literal["heading", "lead", "row", "prose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,75 +35,98 @@ class Sentence:
     text: str
     """As in the passage, white space collapsed, without list marker or outer cell borders."""
     context: str
-    """Heading, table header or question right above; empty where there is none."""
+    """The heading above it, and the question, introduction or table header it belongs to; may be empty."""
 
 
 def quotable(passage: str) -> list[Sentence]:
-    """Sentences, list items and table rows in text order; headings, rules, code and questions only give context.
+    """Sentences, list items and table rows in text order; headings, questions, introductions only give context.
 
-    A passage is canonical text: Markdown, or plain text in lines.
+    A passage is canonical text, Markdown or plain lines. Rules, fenced code and the text's own marks like `[1]` are
+    left out.
     """
-    found = []
-    heading = ""
-    for kind, text in _units(passage):
+    found: list[Sentence] = []
+    heading = lead = ""
+    last: Kind = "prose"
+    for kind, marked in _units(passage):
+        text = without_marks(marked)
         if kind == "heading":
-            heading = text
-            continue
-        question = ""
-        pieces = [text] if kind == "row" else [text[start:end] for start, end in sentences(text)]
-        for piece in map(_collapsed, pieces):
-            if _QUESTION.search(piece):
-                question = heading = piece
-            elif piece:
-                found.append(Sentence(piece, question or heading))
-                question = ""
+            heading, lead = text, ""
+        elif kind == "lead":
+            lead = text
+        else:
+            if kind == "prose" and last == "row":
+                lead = ""
+            for piece in [text] if kind == "row" else _split(text):
+                if _LEADS.search(piece):
+                    lead = piece
+                else:
+                    found.append(Sentence(piece, f"{heading} {lead}".strip()))
+        last = kind
     return found
 
 
-def _units(passage: str) -> Iterator[tuple[str, str]]:
-    """Blocks as (kind, text), kind being heading, row or prose."""
+def _split(text: str) -> list[str]:
+    pieces = (" ".join(text[start:end].split()) for start, end in sentences(text))
+    return [piece for piece in pieces if piece]
+
+
+def _units(passage: str) -> Iterator[tuple[Kind, str]]:
+    """Blocks in text order. A short line by itself, without punctuation or digits, is a heading if text follows."""
+    blocks = [block for block in _blocks(_lines(passage)) if block[1]]
+    for position, (kind, text, single) in enumerate(blocks):
+        followed = position + 1 < len(blocks) and blocks[position + 1][0] in ("prose", "row")
+        title = kind == "prose" and single and followed and not _NO_TITLE.search(text) and _width(text) <= _TITLE_WIDTH
+        yield ("heading" if title else kind), text
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[Kind, str, bool]]:
+    """Kind, text, and whether it is one line of prose that is no list item."""
     prose: list[str] = []
-    lines = _lines_outside_code(passage)
-    for position, line in enumerate(lines):
-        following = lines[position + 1] if position + 1 < len(lines) else ""
-        heading = _HEADING.match(line)
-        row = _ROW.match(line)
-        starts_anew = not line or heading or row or _RULE.match(line) or _ITEM.match(line)
-        underlined = bool(line) and not starts_anew and bool(_UNDERLINE.match(following))
-        if (starts_anew or underlined) and prose:
-            yield "prose", "\n".join(prose)
+    item = False
+    for line, following in pairwise([*lines, ""]):
+        kind = _kind(line, following)
+        marker = _ITEM.match(line) if kind == "prose" else None
+        ended = prose and _width(prose[-1]) < _WRAP_WIDTH and not line[:1].islower()
+        if prose and (kind != "prose" or marker or ended):
+            yield "prose", _collapsed("\n".join(prose)), len(prose) == 1 and not item
             prose = []
-        if heading or underlined:
-            yield "heading", _collapsed(heading.group(1) if heading else line)
-        elif not line or _RULE.match(line) or _UNDERLINE.match(line):
-            continue
-        elif row:
-            text = _collapsed(line.strip("| \t"))
-            yield ("heading" if _is_table_rule(following) else "row"), text
-        else:
-            prose.append(_MARKER.sub("", line, count=1))
+        if kind == "prose":
+            item = bool(marker) if not prose else item
+            prose.append(line[marker.end() :] if marker else line)
+        elif kind is not None:
+            yield kind, _collapsed(line.strip("|# \t")), False
     if prose:
-        yield "prose", "\n".join(prose)
+        yield "prose", _collapsed("\n".join(prose)), len(prose) == 1 and not item
 
 
-def _lines_outside_code(passage: str) -> list[str]:
+def _kind(line: str, following: str) -> Kind | None:
+    """None for an empty line or a rule."""
+    if not line or _RULE.match(line):
+        return None
+    if _ROW.match(line):
+        return "lead" if _RULE.match(following) and "|" in following else "row"
+    if _HEADING.match(line) or (_UNDERLINE.match(following) and not _ITEM.match(line)):
+        return "heading"
+    return "prose"
+
+
+def _lines(passage: str) -> list[str]:
+    """Lines without indentation and quotation marks; those inside code fences empty."""
     lines = []
     fence = ""
     for line in passage.splitlines():
         mark = _FENCE.match(line)
-        if fence:
-            if mark and mark.group(1).startswith(fence):
+        lines.append("" if fence or mark else _QUOTE.sub("", line.strip()).strip())
+        if mark:
+            if not fence:
+                fence = mark.group(1)
+            elif mark.group(1).startswith(fence):
                 fence = ""
-        elif mark:
-            fence = mark.group(1)
-            lines.append("")
-        else:
-            lines.append(line.strip())
     return lines
 
 
-def _is_table_rule(line: str) -> bool:
-    return bool(_RULE.match(line)) and "|" in line
+def _width(text: str) -> int:
+    return len(text) + len(_UNSPACED.findall(text))
 
 
 def _collapsed(text: str) -> str:

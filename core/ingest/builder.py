@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from core.ingest.clean import clean
+from collections import Counter
+
+from core.ingest.clean import clean, warnings_of
 from core.ingest.sections import Found, Kind
 
 
@@ -13,7 +15,7 @@ class TextBuilder:
         self._parts: list[str] = []
         self._length = 0
         self.found: list[Found] = []
-        self.warnings: list[str] = []
+        self._removed: Counter[str] = Counter()
 
     def add(
         self, kind: Kind, text: str, *, gap: str = "\n\n", level: int = 0, anchor: str = "", title: str = ""
@@ -45,6 +47,10 @@ class TextBuilder:
     def text(self) -> str:
         return "".join(self._parts)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return warnings_of(self._removed)
+
     def _append(self, text: str, gap: str) -> int:
         if self._parts:
             self._parts.append(gap)
@@ -55,6 +61,6 @@ class TextBuilder:
         return start
 
     def _clean(self, text: str) -> str:
-        text, warnings = clean(text)
-        self.warnings += warnings
+        text, removed = clean(text)
+        self._removed += removed
         return text.strip("\n").rstrip()

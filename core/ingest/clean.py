@@ -24,10 +24,10 @@ _SPACELESS = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 _HAN = re.compile("[\u2e80-\u2fdf\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
-def clean(text: str) -> tuple[str, tuple[str, ...]]:
-    """`text` with newlines as `\\n` and hidden characters removed, and a line for each kind that was removed.
+def clean(text: str) -> tuple[str, Counter[str]]:
+    """`text` with newlines as `\\n` and hidden characters removed, and how many of each kind were.
 
-    Lone surrogates, which no encoding can store, become U+FFFD. Soft hyphens and byte order marks go unreported.
+    Lone surrogates, which no encoding can store, become U+FFFD. Soft hyphens and byte order marks go uncounted.
     """
     text = _NEWLINES.sub("\n", text)
     removed: Counter[str] = Counter()
@@ -45,12 +45,17 @@ def clean(text: str) -> tuple[str, tuple[str, ...]]:
 
     result = _SUSPECT.sub(keep, text)
     del removed[""]
-    return result, tuple(f"removed {count} hidden characters: {kind}" for kind, count in sorted(removed.items()))
+    return result, removed
+
+
+def warnings_of(removed: Counter[str]) -> tuple[str, ...]:
+    return tuple(f"removed hidden characters: {count} {kind}" for kind, count in sorted(removed.items()))
 
 
 def _is_needed(character: str, before: str, after: str) -> bool:
     if character in _JOINERS:
-        return bool(_JOINING.match(before)) or (character == "\u200d" and _is_symbol(before) and _is_symbol(after))
+        emoji = _is_symbol(before.replace("\ufe0f", "☺")) and _is_symbol(after)
+        return bool(_JOINING.match(before)) or (character == "\u200d" and emoji)
     if character == "\u200b":
         return bool(_SPACELESS.match(before) and _SPACELESS.match(after))
     if "\ufe00" <= character <= "\ufe0f":
@@ -59,8 +64,7 @@ def _is_needed(character: str, before: str, after: str) -> bool:
 
 
 def _is_symbol(character: str) -> bool:
-    """Emoji and what stands inside their sequences."""
-    return character == "\ufe0f" or unicodedata.category(character or " ") in ("So", "Sm", "Sk")
+    return not character.isascii() and unicodedata.category(character) in ("So", "Sm", "Sk")
 
 
 def _kind(character: str) -> str:

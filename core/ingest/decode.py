@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from core.errors import UnreadableFile
-from core.ingest.clean import clean
+from core.ingest.clean import clean, warnings_of
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -72,10 +72,10 @@ def decode(path: str, data: bytes, declared: str | None = None) -> Decoded:
         warnings = (f"not all of it is {encoding}: unreadable bytes became \N{REPLACEMENT CHARACTER}",)
     if "\0" in raw:
         raise _no_text(path, "holds zero bytes")
-    text, hidden = clean(raw)
+    text, removed = clean(raw)
     if not text.strip():
         raise UnreadableFile(path, "empty: no text in it", "remove it, or fill it")
-    return Decoded(text, encoding, (*warnings, *hidden))
+    return Decoded(text, encoding, (*warnings, *warnings_of(removed)))
 
 
 def _refuse_binary(path: str, data: bytes) -> None:

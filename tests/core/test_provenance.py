@@ -14,7 +14,9 @@ GOLDEN: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "golden" 
 
 provenances = st.dictionaries(
     st.sampled_from(["pages", "lines", "section", "figure"]),
-    st.lists(st.integers(1, 9) | st.text("ab", max_size=2) | st.tuples(st.integers(1, 5), st.integers(5, 9))).map(tuple),
+    st.lists(st.integers(1, 9) | st.text("ab", max_size=2) | st.tuples(st.integers(1, 5), st.integers(5, 9))).map(
+        tuple
+    ),
 )
 
 

@@ -95,7 +95,7 @@ def hides(style: str) -> bool:
         or _is_far(get("text-indent", ""))
         or colour == "transparent"
         or (bool(colour) and (colour == ground or (colour in _WHITE and ground in _WHITE)))
-        or (get("position") in ("absolute", "fixed") and any(map(_is_far, map(get, ("left", "top", "right"), [""] * 3))))
+        or (get("position") in ("absolute", "fixed") and any(_is_far(get(s, "")) for s in ("left", "top", "right")))
         or (get("overflow") in ("hidden", "clip") and (_is_zero(get("height", "1")) or _is_zero(get("width", "1"))))
         or get("clip", "").replace(" ", "") in ("rect(0,0,0,0)", "rect(0000)", "rect(1px,1px,1px,1px)")
         or get("clip-path", "").replace(" ", "") in ("inset(50%)", "inset(100%)")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.answer.citations import parse_citations
+from core.answer.citations import parse_citations, without_marks
 from core.answer.code_spans import without_code
 
 GOLDEN: list[dict[str, Any]] = [
@@ -61,9 +62,20 @@ def test_whatever_comes(answer: str, passages: int) -> None:
     assert all(1 <= number <= passages for number in got.cited)
     assert all(number > passages for number in got.unknown)
     assert {n for mark in got.marks for n in mark.numbers} == {*got.cited, *got.unknown}
-    for before, after in zip(got.marks, got.marks[1:], strict=False):
+    for before, after in pairwise(got.marks):
         assert before.end <= after.start
     assert len(without_code(answer)) == len(answer)
+
+
+@given(st.text("[]［］【】`12,†\\ \nab", max_size=60))
+def test_no_mark_is_left(text: str) -> None:
+    assert parse_citations(without_marks(text), 9).marks == ()
+
+
+def test_without_marks() -> None:
+    assert without_marks("It opened in 1932 [2][3]. It is `a[1]`.") == "It opened in 1932. It is `a[1]`."
+    assert without_marks("[note] stays") == "[note] stays"
+    assert without_marks("[[2]1] goes") == "(1) goes"
 
 
 MEGABYTE = 1 << 20

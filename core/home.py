@@ -1,0 +1,242 @@
+"""A home: the folder in which everything lives, and the one object through which app, command line and agents use it."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core import pipeline
+from core.access import LEVELS, check_labels, permission_set
+from core.audit import JsonlAudit
+from core.candidates import CandidateSet
+from core.errors import InputError
+from core.library import Library
+from core.location import resolve_document
+from core.pipeline import Request
+from core.ports import AuditSink
+from core.principals import load_principals, require_role
+from core.scope import microseconds
+from core.settings import Settings, load
+from core.store.registry import Collection, create_collection, drop_collection, update_collection
+from core.types import Document, Labels, Location, Principal, Role, SearchResult, to_json
+
+SETTINGS_FILE = "settings.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document as a list shows it to somebody who may see it."""
+
+    document: Document
+    collection: str
+    classification: str
+    chunks: int
+    in_force: bool
+    """It takes part in a search now: active, not expired, the newest of its revisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    chunk_id: str
+    start: int
+    end: int
+    section_anchor: str
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """A document opened: its canonical text and the chunks that lie on it, in text order."""
+
+    row: DocumentRow
+    text: str
+    chunks: tuple[ChunkRow, ...]
+
+
+class Workbench:
+    """Thread-safe; one per home and process is enough. Every method that reads takes the principal it reads for."""
+
+    def __init__(self, home: Path, settings: Settings, audit: AuditSink) -> None:
+        self.home, self.settings, self.audit = home, settings, audit
+        self.library = Library(home, settings)
+
+    @classmethod
+    def open(cls, home: str | Path, settings_file: str | Path | None = None) -> Workbench:
+        """Open a home, made where there is none. Raises SettingsError, InputError."""
+        folder = Path(home).expanduser().resolve()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"the home {folder} cannot be made ({error.strerror})", "set WORKBENCH_HOME") from None
+        return cls(folder, read_settings(folder, settings_file), JsonlAudit(folder / "audit"))
+
+    def principal(self, name: str | None = None) -> Principal:
+        """Somebody of principals.toml; None: its `[default]`. Raises PermissionUnavailable."""
+        return load_principals(self.home).named(name)
+
+    def principals(self) -> tuple[Principal, ...]:
+        """Everybody of principals.toml. Raises PermissionUnavailable."""
+        return load_principals(self.home).everyone
+
+    def operator(self) -> Principal:
+        """Whoever has the home's files in hand: every role that manages, and no more clearance than a guest."""
+        return Principal(f"operator {getpass.getuser()}", roles=(("*", ("owner", "evaluator", "auditor")),))
+
+    def search(
+        self,
+        query: str,
+        *,
+        collections: Sequence[str],
+        principal: Principal | None,
+        top_k: int | None = None,
+        location: Location | None = None,
+        min_classification: str | None = None,
+        as_of: datetime | None = None,
+        settings: Settings | None = None,
+        explain: bool = False,
+        depth: int = 0,
+        answer: bool = False,
+    ) -> SearchResult:
+        """See `pipeline.search`. `settings` None: those of the home."""
+        request = Request(
+            query, tuple(dict.fromkeys(collections)), top_k, location, min_classification, as_of, explain, depth, answer
+        )
+        return pipeline.search(request, principal, settings or self.settings, self.library, self.audit)
+
+    def collections(self) -> list[Collection]:
+        return self.library.collections()
+
+    def create_collection(
+        self, name: str, principal: Principal, *, defaults: Labels | None = None, embedder: str | None = None
+    ) -> Collection:
+        """Raises InputError where it exists, RoleMissing, EmbedderUnavailable."""
+        self._require(principal, "owner", name, "collection.create", {"defaults": to_json(defaults), "embedder": embedder})
+        chosen = self.library.embedder(embedder or self.settings.embedding.default)
+        labels = None if defaults is None else check_labels(defaults)
+        return create_collection(
+            self.home,
+            name,
+            defaults=labels,
+            embedder=chosen.spec,
+            fingerprint=chosen.fingerprint,
+            dimension=chosen.dimension,
+        )
+
+    def set_defaults(self, name: str, principal: Principal, defaults: Labels | None) -> Collection:
+        """Replace the collection's default labels. Counts from the next search in every process."""
+        self._require(principal, "owner", name, "collection.set", {"defaults": to_json(defaults)})
+        collection = self.library.collection(name)
+        return update_collection(self.home, collection, defaults=None if defaults is None else check_labels(defaults))
+
+    def drop_collection(self, name: str, principal: Principal) -> None:
+        self._require(principal, "owner", name, "collection.drop", {})
+        drop_collection(self.home, self.library.collection(name).name)
+        self.library.forget(name)
+
+    def documents(self, collection: str, principal: Principal) -> list[DocumentRow]:
+        """What the principal may see of a collection, by path, whether in force or not. Raises PermissionUnavailable."""
+        candidates, visible = self._visible(collection, principal)
+        chunks = candidates.snapshot.document[candidates.snapshot.alive]
+        counts: dict[int, int] = {}
+        for number in chunks.tolist():
+            counts[number] = counts.get(number, 0) + 1
+        rows = [self._row(candidates, number, counts.get(number, 0)) for number in visible]
+        return sorted(rows, key=lambda row: row.document.path)
+
+    def document(self, collection: str, name: str, principal: Principal) -> DocumentView:
+        """Open a document by id, path or file name. Raises UnknownDocument, also where it may not be seen."""
+        candidates, visible = self._visible(collection, principal)
+        import numpy as np
+
+        snapshot = candidates.snapshot
+        mask = np.zeros(len(snapshot.documents), bool)
+        mask[visible] = True
+        number = resolve_document(replace(candidates, documents=mask), name)
+        rows = np.flatnonzero((snapshot.document == number) & snapshot.alive).tolist()
+        chunks = sorted((_chunk_row(candidates, row) for row in rows), key=lambda chunk: (chunk.start, chunk.end))
+        row = self._row(candidates, number, len(chunks))
+        text = self.library.texts(collection, [row.document.text_hash])[row.document.text_hash]
+        self.audit.record(
+            "document.open",
+            {"actor": principal.actor, "collection": collection, "document_id": row.document.document_id},
+        )
+        return DocumentView(row, text, tuple(chunks))
+
+    def remove_documents(self, collection: str, names: Sequence[str], principal: Principal) -> list[str]:
+        """Remove documents by id, path or file name, all in one commit; gives their paths."""
+        self._require(principal, "owner", collection, "documents.remove", {"documents": list(names)})
+        candidates = self.library.everything(collection)
+        numbers = {resolve_document(candidates, name) for name in names}
+        documents = [candidates.snapshot.documents[number] for number in sorted(numbers)]
+        self.library.store(collection).commit([], [document.document_id for document in documents])
+        return [document.path for document in documents]
+
+    def ingest(
+        self,
+        paths: Sequence[Path],
+        collection: str,
+        principal: Principal,
+        *,
+        metadata: Path | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Any:
+        """Bring files into a collection, one commit a document. See `core.ingest.write.ingest`."""
+        from core.ingest.write import ingest
+
+        self._require(principal, "owner", collection, "ingest", {"paths": [str(path) for path in paths]})
+        return ingest(paths, self.library.collection(collection), self.library, self.settings, metadata, progress)
+
+    def rebuild(self, collection: str, principal: Principal) -> Any:
+        """Every derived structure anew from the stored texts and caches. See `core.ingest.rebuild.rebuild`."""
+        from core.ingest.rebuild import rebuild
+
+        self._require(principal, "owner", collection, "rebuild", {})
+        return rebuild(self.home, self.library.collection(collection), self.library, self.settings)
+
+    def _require(self, principal: Principal, role: Role, collection: str, action: str, details: dict[str, Any]) -> None:
+        """The role, or RoleMissing; the action is written down before it happens."""
+        permission_set(principal, None, self.settings.limits)
+        require_role(principal, role, collection)
+        self.audit.record(action, {"actor": principal.actor, "collection": collection, **details})
+
+    def _visible(self, collection: str, principal: Principal) -> tuple[CandidateSet, list[int]]:
+        permission = permission_set(principal, None, self.settings.limits)
+        candidates = self.library.candidates([collection], permission, microseconds(datetime.now(UTC)))
+        snapshot = candidates.snapshot
+        sees = [permission.sees(labels) for labels in snapshot.classes]
+        codes = snapshot.document_class.tolist()
+        present = snapshot.documents.present.tolist()
+        return candidates, [n for n, code in enumerate(codes) if code >= 0 and sees[code] and present[n]]
+
+    def _row(self, candidates: CandidateSet, number: int, chunks: int) -> DocumentRow:
+        snapshot = candidates.snapshot
+        labels = snapshot.classes[snapshot.document_class[number]]
+        return DocumentRow(
+            document=snapshot.documents[number],
+            collection=snapshot.collections[snapshot.document_collection[number]],
+            classification=LEVELS[labels.level],
+            chunks=chunks,
+            in_force=bool(candidates.documents[number]),
+        )
+
+
+def read_settings(home: Path, file: str | Path | None = None) -> Settings:
+    """Settings of a home: its own file, then `file`, then the environment. Raises SettingsError."""
+    own = home / SETTINGS_FILE
+    files = [own] if own.exists() else []
+    return load([*files, Path(file)] if file is not None else files)
+
+
+def _chunk_row(candidates: CandidateSet, row: int) -> ChunkRow:
+    segment, local = candidates.snapshot.locate(row)
+    return ChunkRow(
+        chunk_id=segment.ids[local].decode("ascii"),
+        start=int(segment.start[local]),
+        end=int(segment.end[local]),
+        section_anchor=segment.anchors[local],
+        provenance=candidates.snapshot.provenance(row),
+    )

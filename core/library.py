@@ -1,0 +1,193 @@
+"""The collections of a home as a search sees them: newest snapshots, scopes, query vectors and canonical texts.
+
+Shared by all users of a process. What is kept here is keyed by everything it depends on, permission included.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.access import PermissionSet
+from core.candidates import CandidateSet, restrict
+from core.errors import EmbedderMismatch
+from core.models.embedders import make_embedder
+from core.models.vector_cache import CachedEmbedder, VectorCache
+from core.ports import ChunkStore
+from core.scope import boundary_index
+from core.settings import Settings
+from core.snapshot import Snapshot, empty, join, refresh
+from core.snapshot_cache import SnapshotCache
+from core.store.lance import open_store
+from core.store.registry import Collection, collection_folder, list_collections, read_collection
+
+SCOPES_KEPT = 64
+JOINS_KEPT = 4
+TEXTS_KEPT_CHARS = 20_000_000
+
+
+class Library:
+    """Thread-safe. One per home and process."""
+
+    def __init__(self, home: Path, settings: Settings) -> None:
+        self._home, self._settings = home, settings
+        self._lock = threading.Lock()
+        self._opened: dict[str, _Opened] = {}
+        self._joins: OrderedDict[tuple[int, ...], Snapshot] = OrderedDict()
+        self._texts = _Texts(TEXTS_KEPT_CHARS)
+        self._embedders: dict[str, CachedEmbedder] = {}
+        self._vectors = VectorCache(home / "vectors.sqlite")
+
+    def collection(self, name: str) -> Collection:
+        """Raises UnknownCollection."""
+        return read_collection(self._home, name)
+
+    def collections(self) -> list[Collection]:
+        return list(list_collections(self._home))
+
+    def store(self, name: str) -> ChunkStore:
+        return self._open(self.collection(name)).store
+
+    def snapshot(self, names: Sequence[str]) -> Snapshot:
+        """The newest state of the collections, as one. Raises UnknownCollection, EmbedderMismatch."""
+        found = [self.collection(name) for name in dict.fromkeys(names)]
+        if len({collection.fingerprint for collection in found}) > 1:
+            raise EmbedderMismatch(
+                f"collections {', '.join(names)} have vectors of different embedders",
+                "search them one by one, or rebuild one with the other's embedder",
+            )
+        parts = [self._open(collection).newest(collection) for collection in found]
+        if len(parts) == 1:
+            return parts[0]
+        key = tuple(map(id, parts))
+        with self._lock:
+            joined = self._joins.get(key)
+            if joined is None:
+                joined = self._joins[key] = join(parts)
+                joined.__dict__["_parts"] = parts  # keeps their ids from being given to others
+                while len(self._joins) > JOINS_KEPT:
+                    self._joins.popitem(last=False)
+        return joined
+
+    def candidates(self, collections: Sequence[str], permission: PermissionSet, as_of: int) -> CandidateSet:
+        snapshot = self.snapshot(collections)
+        sees = bytes(permission.sees(labels) for labels in snapshot.classes)
+        key = (sees, boundary_index(snapshot.boundaries, as_of))
+        scopes: OrderedDict[Any, CandidateSet] = snapshot.__dict__.setdefault("_scopes", OrderedDict())
+        found = scopes.get(key)
+        if found is None:
+            found = restrict(snapshot, permission, as_of)
+            with self._lock:
+                scopes[key] = found
+                while len(scopes) > SCOPES_KEPT:
+                    scopes.popitem(last=False)
+        return found
+
+    def everything(self, collection: str) -> CandidateSet:
+        """All documents of a collection, for its owner's housekeeping; never for a search."""
+        snapshot = self.snapshot([collection])
+        return CandidateSet(snapshot, snapshot.documents.present, snapshot.alive)
+
+    def embedder(self, spec: str) -> CachedEmbedder:
+        with self._lock:
+            if spec not in self._embedders:
+                batch = self._settings.embedding.batch
+                self._embedders[spec] = CachedEmbedder(make_embedder(spec), self._vectors, batch)
+            return self._embedders[spec]
+
+    def embedder_of(self, collection: Collection) -> CachedEmbedder:
+        """Raises EmbedderMismatch where the embedder is no longer the one that made the collection's vectors."""
+        embedder = self.embedder(collection.embedder)
+        if embedder.fingerprint != collection.fingerprint:
+            raise EmbedderMismatch(
+                f"collection {collection.name!r} was embedded by {collection.fingerprint},"
+                f" but {collection.embedder} is now {embedder.fingerprint}",
+                f"run `workbench rebuild --collection {collection.name}`",
+            )
+        return embedder
+
+    def embed_query(self, collections: Sequence[str], query: str) -> npt.NDArray[np.float32]:
+        return self.embedder_of(self.collection(collections[0])).query(query)
+
+    def embed_queries(self, collections: Sequence[str], queries: Sequence[str]) -> npt.NDArray[np.float32]:
+        return self.embedder_of(self.collection(collections[0])).queries(queries)
+
+    def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        return self._texts.get(text_hashes, self.store(collection).texts)
+
+    def forget(self, name: str) -> None:
+        """Drop what is kept of a collection in this process."""
+        with self._lock:
+            self._opened.pop(name, None)
+
+    def _open(self, collection: Collection) -> _Opened:
+        with self._lock:
+            opened = self._opened.get(collection.name)
+            if opened is None or opened.identity != collection.identity:
+                opened = self._opened[collection.name] = _Opened(self._home, collection, self._settings)
+            return opened
+
+
+class _Opened:
+    """An open collection and its newest snapshot."""
+
+    def __init__(self, home: Path, collection: Collection, settings: Settings) -> None:
+        folder = collection_folder(home, collection.name)
+        self.identity = collection.identity
+        self.store: ChunkStore = open_store(folder, collection.dimension, settings.store)
+        self._cache = SnapshotCache.at(folder / "snapshot")
+        self._lock = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._revision = -1
+
+    def newest(self, collection: Collection) -> Snapshot:
+        head = self.store.head()
+        with self._lock:
+            held = self._snapshot
+            default = collection.default_labels
+            if held is None:
+                held = self._cache.load(collection.name, collection.dimension, default)
+                held = held or empty(collection.name, collection.dimension)
+                self._revision = collection.revision
+            if held.versions[collection.name] > head:  # a cache from a store that was rolled back or replaced
+                held = empty(collection.name, collection.dimension)
+            if held.versions[collection.name] < head or self._revision != collection.revision or self._snapshot is None:
+                held = refresh(held, self.store.since(held.versions[collection.name]), default)
+                if self._cache.worth_saving(held):
+                    self._cache.save(held)
+                self._snapshot, self._revision = held, collection.revision
+            return held
+
+
+class _Texts:
+    """Canonical texts by hash, the least recently used ones dropped beyond `limit` characters."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._held, self._chars = limit, OrderedDict[str, str](), 0
+        self._lock = threading.Lock()
+
+    def get(self, hashes: Sequence[str], fetch: Callable[[Sequence[str]], Mapping[str, str]]) -> dict[str, str]:
+        with self._lock:
+            found = {name: self._held[name] for name in hashes if name in self._held}
+            for name in found:
+                self._held.move_to_end(name)
+        missing = [name for name in hashes if name not in found]
+        if missing:
+            fetched = fetch(missing)
+            found.update(fetched)
+            with self._lock:
+                for name, text in fetched.items():
+                    if name not in self._held:
+                        self._held[name] = text
+                        self._chars += len(text)
+                while self._chars > self._limit and len(self._held) > 1:
+                    self._chars -= len(self._held.popitem(last=False)[1])
+        return found
+
+

@@ -1,0 +1,24 @@
+"""The app's entry point: settings of the browser page, and the pages there are.
+
+It stands outside `pages/`, so that no page can be opened without it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from workbench.messages import say
+
+PAGES = Path(__file__).resolve().parents[1] / "pages"
+
+st.set_page_config(
+    page_title=say("app.title"), page_icon=":material/search:", layout="wide", initial_sidebar_state="expanded"
+)
+st.navigation(
+    [
+        st.Page(PAGES / "search.py", title=say("page.search.title"), icon=":material/search:", default=True),
+    ],
+    position="top",
+).run()

@@ -1,0 +1,126 @@
+"""`workbench documents list|show|remove`"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from core.types import to_json
+from workbench.cli.context import manager, opened, opened_to_read
+from workbench.cli.output import print_json, say, table, wrapped
+from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, add_reader, group, verb
+
+if TYPE_CHECKING:
+    from core.home import DocumentRow, DocumentView
+
+
+def add(verbs: Verbs) -> None:
+    parts = group(verbs, "documents", "list, show and remove the documents of a collection")
+
+    parser = verb(parts, "list", list_all, "the documents that the asker may see, in force or not")
+    add_collection(parser)
+    add_reader(parser)
+    add_json(parser)
+
+    parser = verb(parts, "show", show, "one document: its metadata and its chunks")
+    parser.add_argument("name", metavar="NAME_OR_ID", help="id, path or file name")
+    add_collection(parser)
+    parser.add_argument("--text", action="store_true", help="its text as well")
+    add_reader(parser)
+    add_json(parser)
+
+    parser = verb(parts, "remove", remove, "remove documents, all at once or none")
+    parser.add_argument("names", nargs="+", metavar="NAME_OR_ID", help="id, path or file name")
+    add_collection(parser)
+    add_manager(parser)
+    add_json(parser)
+
+
+def list_all(args: argparse.Namespace) -> int:
+    workbench = opened_to_read(args)
+    rows = workbench.documents(args.collection, workbench.principal(args.principal))
+    if args.json:
+        print_json({"collection": args.collection, "documents": [summary(row) for row in rows]})
+    elif rows:
+        header = ("path", "title", "classification", "status", "revision", "chunks", "in force")
+        say(table(header, [cells(row) for row in rows]))
+    else:
+        say("no documents that you may see")
+    return 0
+
+
+def show(args: argparse.Namespace) -> int:
+    workbench = opened_to_read(args)
+    view = workbench.document(args.collection, args.name, workbench.principal(args.principal))
+    if args.json:
+        chunks = [to_json(chunk) for chunk in view.chunks]
+        text = view.text if args.text else None
+        print_json({"collection": args.collection, "document": details(view.row), "chunks": chunks, "text": text})
+    else:
+        say_view(view, args.text)
+    return 0
+
+
+def remove(args: argparse.Namespace) -> int:
+    workbench = opened(args)
+    removed = workbench.remove_documents(args.collection, args.names, manager(args, workbench))
+    if args.json:
+        print_json({"collection": args.collection, "removed": removed})
+    else:
+        say("\n".join(f"removed {path}" for path in removed))
+    return 0
+
+
+def summary(row: DocumentRow) -> dict[str, Any]:
+    """A document as the list shows it in JSON."""
+    document = row.document
+    return {
+        "document_id": document.document_id,
+        "path": document.path,
+        "title": document.title,
+        "classification": row.classification,
+        "status": document.status,
+        "knowledge_id": document.knowledge_id,
+        "revision": document.revision,
+        "revised_at": to_json(document.revised_at),
+        "valid_until": to_json(document.valid_until),
+        "chunks": row.chunks,
+        "in_force": row.in_force,
+    }
+
+
+def details(row: DocumentRow) -> dict[str, Any]:
+    """All that is known of a document. `labels` are those it states, `classification` the one that holds."""
+    return {**to_json(row.document), "classification": row.classification, "chunks": row.chunks, "in_force": row.in_force}
+
+
+def cells(row: DocumentRow) -> tuple[str, ...]:
+    document = row.document
+    in_force = "yes" if row.in_force else "no"
+    facts = (row.classification, document.status, document.revision, str(row.chunks), in_force)
+    return (document.path, document.title, *facts)
+
+
+def say_view(view: DocumentView, with_text: bool) -> None:
+    facts = {key: value for key, value in details(view.row).items() if value not in (None, [], "")}
+    labels = facts.pop("labels")
+    facts |= {key: value for key, value in labels.items() if value and key != "classification"}
+    say(table(("", ""), [(key, fact(value)) for key, value in facts.items()]).lstrip("\n"))
+    say()
+    header = ("chunk", "start", "end", "section", "where")
+    where = ["; ".join(f"{key} {fact(list(values))}" for key, values in chunk.provenance.items()) for chunk in view.chunks]
+    chunks = zip(view.chunks, where, strict=True)
+    say(table(header, [(c.chunk_id, str(c.start), str(c.end), c.section_anchor, place) for c, place in chunks]))
+    if with_text:
+        say()
+        say(wrapped(view.text, ""))
+
+
+def fact(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return " ".join(map(fact, value.values()))
+    if isinstance(value, list | tuple):
+        return ", ".join(map(fact, value))
+    return str(value)

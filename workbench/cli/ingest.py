@@ -1,0 +1,79 @@
+"""`workbench ingest`"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from core.errors import UnknownCollection
+from core.types import Principal, to_json
+from workbench.cli.context import Progress, manager, opened
+from workbench.cli.output import print_json, say
+from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, verb
+
+if TYPE_CHECKING:
+    from core.home import Workbench
+    from core.ingest.report import IngestReport
+
+
+def add(verbs: Verbs) -> None:
+    description = "Bring files, and all files of folders, into a collection, which is made where there is none."
+    parser = verb(verbs, "ingest", run, "bring files into a collection", description)
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    add_collection(parser)
+    parser.add_argument("--metadata", type=Path, metavar="FILE", help="metadata of the files, by path")
+    add_manager(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    workbench = opened(args)
+    principal = manager(args, workbench)
+    created = ensure(workbench, args.collection, principal)
+    progress = Progress()
+    try:
+        report = workbench.ingest(args.paths, args.collection, principal, metadata=args.metadata, progress=progress)
+    finally:
+        progress.done()
+    if args.json:
+        counts = {outcome: report.count(outcome) for outcome in outcomes()}
+        print_json({**to_json(report), "created": created, "counts": counts, "hidden": len(report.hidden)})
+    else:
+        if created:
+            say(f"created collection {args.collection!r}, without default labels")
+        say_report(report)
+    return 1 if report.refused else 0
+
+
+def ensure(workbench: Workbench, name: str, principal: Principal) -> bool:
+    """Whether the collection had to be made. Raises RoleMissing, InputError, EmbedderUnavailable."""
+    try:
+        workbench.library.collection(name)
+    except UnknownCollection:
+        workbench.create_collection(name, principal)
+        return True
+    return False
+
+
+def say_report(report: IngestReport) -> None:
+    """A line for each file that was refused or has warnings, then what became of all."""
+    for file in report.files:
+        if file.outcome == "refused":
+            say(f"refused  {file.path}: {file.reason}")
+        for warning in file.warnings:
+            say(f"warning  {file.path}: {warning}")
+    counts = [f"{report.count(outcome)} {outcome}" for outcome in outcomes() if report.count(outcome)]
+    say(f"{report.collection}: {', '.join(counts) or 'no files'} (index version {report.index_version})")
+    hidden = len(report.hidden)
+    if hidden:
+        name = shlex.quote(report.collection)
+        say(f"{hidden} of them {'is' if hidden == 1 else 'are'} hidden: no labels say who may see them; give defaults with")
+        say(f"  workbench collections set {name} --classification internal --allow staff")
+
+
+def outcomes() -> tuple[str, ...]:
+    from core.ingest.report import Outcome
+
+    return get_args(Outcome)

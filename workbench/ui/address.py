@@ -1,0 +1,48 @@
+"""The page's state in its address: read on every run, written by the widgets' callbacks, kept nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from workbench.services.search_state import Problem, SearchState, from_params, to_params
+from workbench.ui import session_keys
+
+
+def read() -> tuple[SearchState, tuple[Problem, ...]]:
+    return from_params({name: st.query_params.get_all(name) for name in st.query_params})
+
+
+def write(state: SearchState) -> None:
+    st.query_params.from_dict(to_params(state))
+    session_keys.new_search()
+
+
+def update(**changes: Any) -> None:
+    write(replace(read()[0], **changes))
+
+
+def from_widget(key: str, field: str, convert: Callable[[Any], Any] = lambda value: value or "") -> None:
+    """A callback: the widget's new value becomes the field of the state."""
+    update(**{field: convert(st.session_state[key])})
+
+
+def set_setting(key: str, name: str, preset_value: Any, convert: Callable[[Any], Any]) -> None:
+    """A callback: the widget's new value becomes a changed setting, or none where it is the preset's."""
+    state = read()[0]
+    value = convert(st.session_state[key])
+    write(state.unchanged(name) if value == preset_value else state.changed(name, value))
+
+
+def query_string(state: SearchState) -> str:
+    return urlencode(to_params(state), doseq=True)
+
+
+def show(key: str, value: Any) -> None:
+    """Give a widget the state's value, before it is drawn."""
+    if st.session_state.get(key) != value or key not in st.session_state:
+        st.session_state[key] = value
