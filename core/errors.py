@@ -1,21 +1,21 @@
 """The error tree: every failure a caller can act on, each with its remedy.
 
-    CoreError
-    ├── InputError                  the request is wrong; nothing was done
-    │   ├── UnknownCollection
-    │   ├── UnknownDocument         also for a document the asker may not see
-    │   ├── AmbiguousDocument       one name, several documents: which?
-    │   ├── LocationWithoutDocument
-    │   ├── SettingsError
-    │   ├── MetadataError
-    │   ├── UnreadableFile          one file of many; the others go in
-    │   └── EmbedderMismatch        collection and embedder do not fit
-    ├── PermissionUnavailable       who is asking could not be established
-    ├── RoleMissing                 established, but may not do this
-    ├── EmbedderUnavailable         the model cannot be loaded or called
-    ├── AuditUnavailable            no durable record, so no answer
-    ├── IntegrityFailure            stored text is not what was stored
-    └── StoreFailure                the storage could not be read or written
+CoreError
+├── InputError                  the request is wrong; nothing was done
+│   ├── UnknownCollection
+│   ├── UnknownDocument         also for a document the asker may not see
+│   ├── AmbiguousDocument       one name, several documents: which?
+│   ├── LocationWithoutDocument
+│   ├── SettingsError
+│   ├── MetadataError
+│   ├── UnreadableFile          one file of many; the others go in
+│   └── EmbedderMismatch        collection and embedder do not fit
+├── PermissionUnavailable       who is asking could not be established
+├── RoleMissing                 established, but may not do this
+├── EmbedderUnavailable         the model cannot be loaded or called
+├── AuditUnavailable            no durable record, so no answer
+├── IntegrityFailure            stored text is not what was stored
+└── StoreFailure                the storage could not be read or written
 """
 
 from __future__ import annotations

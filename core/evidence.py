@@ -89,9 +89,7 @@ def _reference(candidates: CandidateSet, document: Document, row: int, text: str
     segment, local = candidates.snapshot.locate(row)
     digest = chunk_hash(text[int(segment.start[local]) : int(segment.end[local])])
     if int(digest.removeprefix("sha256:")[:16], 16) != int(segment.text_key[local]):
-        raise IntegrityFailure(
-            f"{document.path}: the stored text is not what was indexed", "ingest the document again"
-        )
+        raise IntegrityFailure(f"{document.path}: the stored text is not what was indexed", "ingest the document again")
     return ChunkRef(
         chunk_id=segment.ids[local].decode("ascii"),
         knowledge_id=document.knowledge_id,
@@ -122,5 +120,3 @@ def texts_needed(candidates: CandidateSet, spans: Sequence[MergedSpan]) -> dict[
         collection = snapshot.collections[snapshot.document_collection[number]]
         needed.setdefault(collection, set()).add(snapshot.documents[number].text_hash)
     return needed
-
-

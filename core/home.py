@@ -1,4 +1,4 @@
-"""A home: the folder in which everything lives, and the one object through which app, command line and agents use it."""
+"""A home: the folder in which everything lives, and the object through which app, command line and agents use it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from core import pipeline
 from core.access import LEVELS, check_labels, permission_set
@@ -23,6 +25,10 @@ from core.scope import microseconds
 from core.settings import Settings, load
 from core.store.registry import Collection, create_collection, drop_collection, update_collection
 from core.types import Document, Labels, Location, Principal, Role, SearchResult, to_json
+
+if TYPE_CHECKING:
+    from core.ingest.rebuild import RebuildReport
+    from core.ingest.report import IngestReport
 
 SETTINGS_FILE = "settings.toml"
 
@@ -114,7 +120,9 @@ class Workbench:
         self, name: str, principal: Principal, *, defaults: Labels | None = None, embedder: str | None = None
     ) -> Collection:
         """Raises InputError where it exists, RoleMissing, EmbedderUnavailable."""
-        self._require(principal, "owner", name, "collection.create", {"defaults": to_json(defaults), "embedder": embedder})
+        self._require(
+            principal, "owner", name, "collection.create", {"defaults": to_json(defaults), "embedder": embedder}
+        )
         chosen = self.library.embedder(embedder or self.settings.embedding.default)
         labels = None if defaults is None else check_labels(defaults)
         return create_collection(
@@ -138,7 +146,7 @@ class Workbench:
         self.library.forget(name)
 
     def documents(self, collection: str, principal: Principal) -> list[DocumentRow]:
-        """What the principal may see of a collection, by path, whether in force or not. Raises PermissionUnavailable."""
+        """What the principal may see of a collection, by path, in force or not. Raises PermissionUnavailable."""
         candidates, visible = self._visible(collection, principal)
         chunks = candidates.snapshot.document[candidates.snapshot.alive]
         counts: dict[int, int] = {}
@@ -150,8 +158,6 @@ class Workbench:
     def document(self, collection: str, name: str, principal: Principal) -> DocumentView:
         """Open a document by id, path or file name. Raises UnknownDocument, also where it may not be seen."""
         candidates, visible = self._visible(collection, principal)
-        import numpy as np
-
         snapshot = candidates.snapshot
         mask = np.zeros(len(snapshot.documents), bool)
         mask[visible] = True
@@ -169,10 +175,11 @@ class Workbench:
     def remove_documents(self, collection: str, names: Sequence[str], principal: Principal) -> list[str]:
         """Remove documents by id, path or file name, all in one commit; gives their paths."""
         self._require(principal, "owner", collection, "documents.remove", {"documents": list(names)})
-        candidates = self.library.everything(collection)
-        numbers = {resolve_document(candidates, name) for name in names}
-        documents = [candidates.snapshot.documents[number] for number in sorted(numbers)]
-        self.library.store(collection).commit([], [document.document_id for document in documents])
+        with self.library.writing(collection) as (_, store):
+            candidates = self.library.everything(collection)
+            numbers = {resolve_document(candidates, name) for name in names}
+            documents = [candidates.snapshot.documents[number] for number in sorted(numbers)]
+            store.commit([], [document.document_id for document in documents])
         return [document.path for document in documents]
 
     def ingest(
@@ -183,19 +190,23 @@ class Workbench:
         *,
         metadata: Path | None = None,
         progress: Callable[[str], None] | None = None,
-    ) -> Any:
+    ) -> IngestReport:
         """Bring files into a collection, one commit a document. See `core.ingest.write.ingest`."""
         from core.ingest.write import ingest
 
         self._require(principal, "owner", collection, "ingest", {"paths": [str(path) for path in paths]})
         return ingest(paths, self.library.collection(collection), self.library, self.settings, metadata, progress)
 
-    def rebuild(self, collection: str, principal: Principal) -> Any:
-        """Every derived structure anew from the stored texts and caches. See `core.ingest.rebuild.rebuild`."""
+    def rebuild(self, collection: str, principal: Principal, embedder: str | None = None) -> RebuildReport:
+        """Every derived structure anew from what is stored. See `core.ingest.rebuild.rebuild`."""
         from core.ingest.rebuild import rebuild
 
-        self._require(principal, "owner", collection, "rebuild", {})
-        return rebuild(self.home, self.library.collection(collection), self.library, self.settings)
+        self._require(principal, "owner", collection, "rebuild", {"embedder": embedder})
+        return rebuild(self.home, self.library.collection(collection), self.library, self.settings, embedder)
+
+    def require_owner(self, principal: Principal, collection: str, action: str) -> None:
+        """Raises RoleMissing; writes down that the action is about to happen."""
+        self._require(principal, "owner", collection, action, {})
 
     def _require(self, principal: Principal, role: Role, collection: str, action: str, details: dict[str, Any]) -> None:
         """The role, or RoleMissing; the action is written down before it happens."""

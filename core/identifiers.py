@@ -124,7 +124,7 @@ def _open_before(term: ExactTerm, text: str, start: int) -> bool:
         return False
     if before == "." and _is_digit(phrase[0]):
         return start == 1 or not _is_digit(text[start - 2])
-    return True or not (_is_digit(before) and phrase[0] == "." and _is_digit(phrase[1:2]))
+    return not (_is_digit(before) and phrase[0] == "." and _is_digit(phrase[1:2]))
 
 
 def _open_after(phrase: str, text: str, end: int) -> bool:

@@ -5,9 +5,11 @@ Shared by all users of a process. What is kept here is keyed by everything it de
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,9 @@ from core.scope import boundary_index
 from core.settings import Settings
 from core.snapshot import Snapshot, empty, join, refresh
 from core.snapshot_cache import SnapshotCache
+from core.store.files import locked
 from core.store.lance import open_store
-from core.store.registry import Collection, collection_folder, list_collections, read_collection
+from core.store.registry import Collection, collection_folder, list_collections, read_collection, store_folder
 
 SCOPES_KEPT = 64
 JOINS_KEPT = 4
@@ -53,6 +56,21 @@ class Library:
 
     def store(self, name: str) -> ChunkStore:
         return self._open(self.collection(name)).store
+
+    def head(self, name: str) -> int:
+        """Number of the newest commit of a collection. Raises UnknownCollection, StoreFailure."""
+        return self.store(name).head()
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[tuple[Collection, ChunkStore]]:
+        """The collection and its store as they are now, while no other process writes to or rebuilds it.
+
+        Raises UnknownCollection, StoreFailure.
+        """
+        folder = collection_folder(self._home, self.collection(name).name)
+        with locked(folder / "ingest.lock", self._settings.store.lock_timeout_s, f"collection {name!r}"):
+            collection = self.collection(name)
+            yield collection, self._open(collection).store
 
     def snapshot(self, names: Sequence[str]) -> Snapshot:
         """The newest state of the collections, as one. Raises UnknownCollection, EmbedderMismatch."""
@@ -126,6 +144,12 @@ class Library:
         with self._lock:
             self._opened.pop(name, None)
 
+    def forget_snapshot(self, name: str) -> None:
+        """Drop a collection's snapshot here and on disk; the next search builds it from the store."""
+        collection = self.collection(name)
+        shutil.rmtree(store_folder(self._home, name, collection.generation) / "snapshot", ignore_errors=True)
+        self.forget(name)
+
     def _open(self, collection: Collection) -> _Opened:
         with self._lock:
             opened = self._opened.get(collection.name)
@@ -138,7 +162,7 @@ class _Opened:
     """An open collection and its newest snapshot."""
 
     def __init__(self, home: Path, collection: Collection, settings: Settings) -> None:
-        folder = collection_folder(home, collection.name)
+        folder = store_folder(home, collection.name, collection.generation)
         self.identity = collection.identity
         self.store: ChunkStore = open_store(folder, collection.dimension, settings.store)
         self._cache = SnapshotCache.at(folder / "snapshot")
@@ -189,5 +213,3 @@ class _Texts:
                 while self._chars > self._limit and len(self._held) > 1:
                     self._chars -= len(self._held.popitem(last=False)[1])
         return found
-
-

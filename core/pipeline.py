@@ -96,12 +96,14 @@ def search(
         top_k = checked(request, settings)
         run.intend(audit, principal)
         permission = permission_set(principal, request.min_classification, settings.limits)
-        candidates = within(library.candidates(request.collections, permission, microseconds(run.as_of)), request.location)
+        candidates = within(
+            library.candidates(request.collections, permission, microseconds(run.as_of)), request.location
+        )
         run.clock.lap("scope")
         vector = run.embed(library)
         ranking = rank(candidates, request.query, vector, settings.retrieval, request.depth, run.clock)
         spans = ranking.merged[:top_k]
-        texts = {}
+        texts: dict[str, str] = {}
         for collection, hashes in sorted(texts_needed(candidates, spans).items()):
             texts.update(library.texts(collection, sorted(hashes)))
         found = passages(candidates, ranking, spans, texts, permission, run.trace_id, run.started)
@@ -120,7 +122,9 @@ def checked(request: Request, settings: Settings) -> int:
     if not isinstance(request.query, str) or not request.query.strip():
         raise InputError("the query is empty", "say what you are looking for")
     if len(request.query) > settings.limits.query_max_chars:
-        raise InputError(f"the query has {len(request.query)} characters", f"the limit is {settings.limits.query_max_chars}")
+        raise InputError(
+            f"the query has {len(request.query)} characters", f"the limit is {settings.limits.query_max_chars}"
+        )
     if not request.collections:
         raise InputError("no collection is named", "name one with --collection")
     if not 0 <= request.depth <= settings.limits.depth_max:

@@ -63,7 +63,12 @@ class Ranking:
 
 
 def rank(
-    candidates: CandidateSet, query: str, vector: Array | None, settings: Retrieval, depth: int = 0, clock: Clock | None = None
+    candidates: CandidateSet,
+    query: str,
+    vector: Array | None,
+    settings: Retrieval,
+    depth: int = 0,
+    clock: Clock | None = None,
 ) -> Ranking:
     """Rank one query. `vector` is its embedding, float32 (d,), or None where the dense channel takes no part."""
     vectors = None if vector is None else vector[np.newaxis]

@@ -147,9 +147,10 @@ def merge(segments: Sequence[Segment], keep: Sequence[Array]) -> Segment:
 
     terms, pointers, rows_, frequencies = _merge_postings(segments, keep, kept)
     plain = ("ids", "document_ids", "seq", "start", "end", "text_key", "lengths", "vectors", "has_vector")
+    columns: dict[str, Any] = {name: column(name) for name in plain}
+    columns |= {name: strings(name) for name in ("anchors", "provenance", "folded")}
     return Segment(
-        **{name: column(name) for name in plain},
-        **{name: strings(name) for name in ("anchors", "provenance", "folded")},
+        **columns,
         terms=terms,
         pointers=pointers,
         rows=rows_,
@@ -244,4 +245,4 @@ def _vectors(column: pa.ChunkedArray, dimension: int) -> tuple[Array, Array]:
     if valid.any():
         flat = column.combine_chunks().drop_null().flatten()
         vectors[valid] = np.asarray(flat, dtype=np.float32).reshape(-1, dimension)
-    return vectors, vectors.any(axis=1)
+    return vectors, np.asarray(vectors.any(axis=1))

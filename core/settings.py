@@ -64,7 +64,9 @@ class Limits:
     top_k_max: int = tunable(20, "most passages released as text, whatever is asked", low=1, high=1000)
     query_max_chars: int = tunable(4_000, "longest query", low=1, high=1_000_000)
     depth_max: int = tunable(10_000, "deepest rank a trace, probe or evaluation reads down to", low=1, high=1_000_000)
-    groups_max: int = tunable(1_000, "most groups of a principal; above it the search is refused", low=1, high=1_000_000)
+    groups_max: int = tunable(
+        1_000, "most groups of a principal; above it the search is refused", low=1, high=1_000_000
+    )
     file_max_bytes: int = tunable(100_000_000, "largest file that is ingested", low=1)
 
 
@@ -190,12 +192,14 @@ def _cast(cls: type, section: str, key: str, value: Any) -> Any:
     result = _as_type(name, get_type_hints(cls)[key], value)
     low, high = fields[key].metadata.get("low"), fields[key].metadata.get("high")
     if isinstance(result, int | float) and not isinstance(result, bool):
-        if not result == result or (low is not None and result < low) or (high is not None and result > high):
+        inside = result == result and (low is None or result >= low) and (high is None or result <= high)
+        if not inside:
             raise SettingsError(name, f"{value!r} is out of range", f"allowed: {low} to {high}")
     return result
 
 
 def _as_type(name: str, wanted: Any, value: Any) -> Any:
+    """`value` as the annotated type: strings as they come from the environment, others as they come from TOML."""
     origin, args = get_origin(wanted), get_args(wanted)
     if origin in (Union, types.UnionType):
         if value is None or value == "":
@@ -206,26 +210,35 @@ def _as_type(name: str, wanted: Any, value: Any) -> Any:
             raise SettingsError(name, f"{value!r} is no choice", f"choices: {', '.join(map(str, args))}")
         return value
     if origin is tuple:
-        items = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-        if not isinstance(items, list | tuple):
-            raise SettingsError(name, f"{value!r} is no list")
-        return tuple(_as_type(name, args[0], item) for item in items)
-    if wanted is bool:
-        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        if isinstance(value, str) and value.lower() in words:
-            return words[value.lower()]
-        if not isinstance(value, bool):
-            raise SettingsError(name, f"{value!r} is neither true nor false")
-        return value
-    if isinstance(value, bool):
-        raise SettingsError(name, f"{value!r} is no {wanted.__name__}")
+        return _as_list(name, args[0], value)
+    return _as_bool(name, value) if wanted is bool else _as_plain(name, wanted, value)
+
+
+def _as_list(name: str, wanted: Any, value: Any) -> tuple[Any, ...]:
+    items = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        raise SettingsError(name, f"{value!r} is no list")
+    return tuple(_as_type(name, wanted, item) for item in items)
+
+
+def _as_bool(name: str, value: Any) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    if not isinstance(value, bool):
+        raise SettingsError(name, f"{value!r} is neither true nor false")
+    return value
+
+
+def _as_plain(name: str, wanted: type, value: Any) -> Any:
+    """int, float or str; a whole number may be written as a float, never true or false as a number."""
     try:
         if wanted is int and (isinstance(value, str) or (isinstance(value, float) and value.is_integer())):
             return int(value)
-        if wanted is float and isinstance(value, str | int):
+        if wanted is float and isinstance(value, str | int) and not isinstance(value, bool):
             return float(value)
     except ValueError:
         raise SettingsError(name, f"{value!r} is no {wanted.__name__}") from None
-    if not isinstance(value, wanted):
+    if not isinstance(value, wanted) or isinstance(value, bool):
         raise SettingsError(name, f"{value!r} is no {wanted.__name__}")
     return value

@@ -8,7 +8,6 @@ from core.ranking import Ranking
 from core.settings import Retrieval
 from core.types import Ranked, TraceRow
 
-
 _Loss = tuple[str | None, float | None]
 
 
@@ -16,7 +15,7 @@ def trace(
     ranking: Ranking, settings: Retrieval, released: int, document_of: Callable[[str], str]
 ) -> tuple[TraceRow, ...]:
     """Rows in production order. `released`: number of passages released; `document_of` gives a chunk's document id."""
-    channels = {name: _ranks(found) for name, found in ranking.lists.items()}
+    channels: dict[str, dict[str, int]] = {name: _ranks(found) for name, found in ranking.lists.items()}
     fused, diversified, prior = _ranks(ranking.fused), _ranks(ranking.diversified), _ranks(ranking.prior)
     merged = {key: rank for rank, span in enumerate(ranking.merged, start=1) for key in span.chunks}
     fused_scores = {item.key: item.score for item in ranking.fused}

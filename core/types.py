@@ -262,7 +262,7 @@ class SearchResult:
 
     def core(self) -> dict[str, Any]:
         """What the laws compare: everything but ids and times of this one search."""
-        whole = to_json(self)
+        whole: dict[str, Any] = to_json(self)
         for key in ("trace_id", "index_versions", "latency_ms"):
             del whole[key]
         for passage in whole["passages"]:
@@ -275,7 +275,8 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The shape of `workbench search --json`."""
-        return to_json(self)
+        whole: dict[str, Any] = to_json(self)
+        return whole
 
 
 def to_json(value: Any) -> Any:

@@ -15,7 +15,7 @@ from core.text import UNSPACED, query_tokens, tokens
 
 MAX_SENTENCES = 3
 MAX_CHARS = 300
-MIN_COVERAGE = 0.45
+MIN_COVERAGE = 0.4
 """Below it the sentences say too little of what was asked to be shown as an answer."""
 
 HEADING_SHARE = 0.7
@@ -26,10 +26,10 @@ RANK_BONUS = 0.2
 """Share of the whole that the first passage gains, the second half of it, the third a third, …"""
 NUMBER_BONUS = 0.15
 """For a number, where the query asks for one."""
-MIN_GAIN = 0.12
+MIN_GAIN = 0.08
 """Share of the query that a further sentence must add …"""
-MIN_SUPPORT = 0.5
-"""… while covering at least this much of what the first covers, so that it is not about something else."""
+MIN_COMMON = 0.4
+"""… while covering at least this much of what the first covers: else it is about something else."""
 SAME = 0.7
 """Jaccard similarity of tokens from which two sentences say the same."""
 
@@ -48,7 +48,8 @@ _NUMBER = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|billion)\b",
     re.IGNORECASE,
 )
-_UNSPACED_STOP = re.compile(f"[{UNSPACED}。！？；…”」』）】]$")
+_STATEMENT = re.compile(r"[.。!！][\"'”’」』)）]*$")
+_UNSPACED_STOP = re.compile(f"[{UNSPACED}。！？；」』）】][…”’]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,11 @@ def extract(
 ) -> Extract | None:
     """One to `max_sentences` sentences, best support first; None where they cover less than `min_coverage`.
 
-    `passages` in rank order; the first is cited as `[1]`. A query word weighs by how few sentences hold it,
-    `1 + ln(1 + (N − n + ½)/(n + ½))`. The first sentence has the best coverage, with a bonus for its passage's rank
-    and, if the query asks for a number, for holding one; a further one must add what is not yet covered. Sentences
-    are quoted as they stand, white space collapsed and the source's own `[1]` marks removed; of one longer than
-    `max_chars` the best clauses. Coverage says that the question's words are there, not that the answer is.
+    `passages` in rank order; the first is cited as `[1]`. A query word weighs by how few sentences hold it, `1 + ln(1
+    + (N − n + ½)/(n + ½))`. The first sentence has the best coverage, with a bonus for its passage's rank and, if the
+    query asks for a number, for holding one; a further one must add what is not yet covered and be about the same.
+    Sentences are quoted as they stand, white space collapsed and the source's own `[1]` marks removed; of one longer
+    than `max_chars` the best clauses. Coverage says that the question's words are there, not that the answer is.
     """
     wanted = _wanted(query)
     candidates = _candidates(wanted, frozenset(tokens(query)), passages)
@@ -112,7 +113,7 @@ def _wanted(query: str) -> list[str]:
 
 
 def _candidates(wanted: Sequence[str], asked: frozenset[str], passages: Sequence[str]) -> list[_Candidate]:
-    """Sentences that hold a word of the query or follow one that does, and say more than the query itself."""
+    """All sentences but those that only echo the query, as a title does."""
     terms_wanted = frozenset(wanted)
     found = []
     for number, passage in enumerate(passages, start=1):
@@ -122,7 +123,7 @@ def _candidates(wanted: Sequence[str], asked: frozenset[str], passages: Sequence
             held = dict.fromkeys(terms_wanted.intersection(tokens(sentence.context)), HEADING_SHARE)
             held |= dict.fromkeys(terms_wanted & terms, 1.0)
             hinted = _united(dict.fromkeys(before, PREVIOUS_SHARE), held)
-            if terms - asked:
+            if terms - asked or _STATEMENT.search(sentence.text):
                 found.append(_Candidate(sentence.text, number, terms, held, hinted))
             before = terms_wanted & terms
     return found
@@ -159,8 +160,10 @@ def _choose(
 
 
 def _supports(item: _Candidate, chosen: Sequence[_Candidate], gain: float, weights: Mapping[str, float]) -> bool:
-    enough = _weigh(item.hinted, weights) >= MIN_SUPPORT * _weigh(chosen[0].hinted, weights)
-    return gain >= MIN_GAIN and enough and not any(_same(item, other) for other in chosen)
+    first = chosen[0].hinted
+    common = {term: min(share, first[term]) for term, share in item.hinted.items() if term in first}
+    on_subject = _weigh(common, weights) >= MIN_COMMON * _weigh(first, weights)
+    return gain >= MIN_GAIN and on_subject and not any(_same(item, other) for other in chosen)
 
 
 def _same(item: _Candidate, other: _Candidate) -> bool:

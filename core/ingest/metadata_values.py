@@ -20,7 +20,7 @@ _TEXT_MAX = 2_000
 
 
 def text(value: Any) -> str:
-    """A line of text, NFC. Numbers that are whole are taken as written; others must be quoted, for `1.10` is not 1.1."""
+    """A line of text, NFC. A number must be whole or in quotation marks, for `1.10` is not 1.1."""
     if isinstance(value, bool | float) or not isinstance(value, str | int | date):
         raise ValueError(f"{_shown(value)} is no text; put it in quotation marks")
     line = unicodedata.normalize("NFC", value if isinstance(value, str) else str(value))

@@ -50,6 +50,8 @@ class Collection:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Overrides, by `section.key`."""
     guidance: str = ""
+    generation: int = 1
+    """Which of its tables is in force; a rebuild with another embedder fills the next one."""
 
     @property
     def key(self) -> str:
@@ -58,7 +60,7 @@ class Collection:
     @property
     def identity(self) -> str:
         """Differs between a collection and one of the same name made later, or with other vectors."""
-        return digest([self.name, self.created_at.isoformat(), self.fingerprint, self.dimension])[:32]
+        return digest([self.name, self.created_at.isoformat(), self.fingerprint, self.dimension, self.generation])[:32]
 
 
 class Keep:
@@ -90,6 +92,15 @@ def collection_key(name: str) -> str:
 def collection_folder(home: Path, name: str) -> Path:
     """Where a collection of this name is, or would be. Raises InputError."""
     return home / "collections" / collection_key(name)
+
+
+def store_folder(home: Path, name: str, generation: int) -> Path:
+    """Where the tables of a generation are, made if need be: the first in the collection's folder, others below."""
+    folder = collection_folder(home, name)
+    if generation > 1:
+        folder = folder / f"generation-{generation}"
+        folder.mkdir(exist_ok=True)
+    return folder
 
 
 def list_collections(home: Path) -> list[Collection]:
@@ -159,6 +170,7 @@ def update_collection(
     dimension: int | Keep = KEEP,
     settings: Mapping[str, Any] | Keep = KEEP,
     guidance: str | Keep = KEEP,
+    generation: int | Keep = KEEP,
 ) -> Collection:
     """Change `collection` as it was read; nothing is done if somebody else has changed it since.
 
@@ -171,6 +183,7 @@ def update_collection(
         "dimension": dimension,
         "settings": settings,
         "guidance": guidance,
+        "generation": generation,
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if not isinstance(value, Keep)}
     with _registry(home) as root:

@@ -65,7 +65,7 @@ def test_zero_weights_give_nothing() -> None:
 
 
 def test_a_weight_for_each_list() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="zip"):
         rrf([ranking("a")], [1.0, 1.0], 60)
 
 

@@ -90,6 +90,8 @@ def test_a_term_counts_once() -> None:
         ("/etc/passwd", "cat /etc/passwd; /etc/passwd-old", 2),
         ("--max-retries", "x --max-retries=3", 1),
         ("C++", "C++11 and C++", 2),
+        ('".5 mm"', "2.5 mm, .5 mm", 1),
+        ('"mm 5."', "mm 5.2, mm 5.", 1),
         ('"हि_हि"', "हि_हिन हि_हिा", 0),
     ],
 )

@@ -30,9 +30,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 WORDS = ("refund", "days", "three", "ERR-4012", "policy", "退款", "三天", "the", "RefundService", "v2.3.1")
 GROUPS = ("staff", "finance", "hr")
 
-paragraphs = st.lists(
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4
-)
+paragraphs = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=4)
 OPEN = ("*",)
 labels = st.builds(
     Labels,

@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
-from core.types import Labels, to_json
 from workbench.cli.context import home_of, manager, opened
 from workbench.cli.output import print_json, say, table
 from workbench.cli.parser import Verbs, add_json, add_labels, add_manager, group, labels_given, verb
@@ -14,6 +13,7 @@ from workbench.cli.parser import Verbs, add_json, add_labels, add_manager, group
 if TYPE_CHECKING:
     from core.home import Workbench
     from core.store.registry import Collection
+    from core.types import Labels
 
 HIDDEN = "documents that state no labels of their own stay hidden from everyone"
 
@@ -23,14 +23,15 @@ def add(verbs: Verbs) -> None:
 
     add_json(verb(parts, "list", list_all, "every collection of the home"))
 
-    parser = verb(parts, "create", create, "make an empty collection")
+    parser = verb(parts, "create", create, "make an empty collection", usage="NAME [options]")
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("--embedder", metavar="SPEC", help="what makes its vectors (default: embedding.default)")
     add_labels(parser)
     add_manager(parser)
     add_json(parser)
 
-    parser = verb(parts, "set", change, "change a collection's default labels; those not given stay as they are")
+    description = "Change a collection's default labels; those that are not given stay as they are."
+    parser = verb(parts, "set", change, "change default labels", description, usage="NAME [options]")
     parser.add_argument("name", metavar="NAME")
     add_labels(parser)
     parser.add_argument("--no-defaults", action="store_true", help="no default labels at all")
@@ -47,7 +48,8 @@ def list_all(args: argparse.Namespace) -> int:
     from core.store.registry import list_collections
 
     found = list_collections(home_of(args))
-    rows = [row(opened(args), collection) for collection in found] if found else []
+    workbench = opened(args) if found else None  # a home is not made by looking
+    rows = [row(workbench, collection) for collection in found] if workbench is not None else []
     if args.json:
         print_json({"collections": rows})
     elif rows:
@@ -92,23 +94,22 @@ def show(args: argparse.Namespace, workbench: Workbench, collection: Collection,
         return 0
     say(f"{done} collection {collection.name!r} ({collection.embedder}, {collection.dimension} dimensions)")
     say(f"default labels: {labels_line(collection.default_labels)}")
-    labels = collection.default_labels or Labels()
-    if labels.classification is None or labels.acl_allow is None:
+    labels = collection.default_labels
+    if labels is None or labels.classification is None or labels.acl_allow is None:
         say(f"{HIDDEN} until both --classification and --allow are set")
     return 0
 
 
 def row(workbench: Workbench, collection: Collection) -> dict[str, Any]:
     """A collection as `--json` shows it."""
-    labels = collection.default_labels
     return {
         "name": collection.name,
         "embedder": collection.embedder,
         "fingerprint": collection.fingerprint,
         "dimension": collection.dimension,
-        "defaults": None if labels is None else to_json(labels),
+        "defaults": collection.default_labels,
         "index_version": workbench.library.store(collection.name).head(),
-        "created_at": to_json(collection.created_at),
+        "created_at": collection.created_at,
     }
 
 

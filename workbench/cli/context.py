@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import PermissionUnavailable
-from core.types import Principal
 from workbench.cli.output import one_line, terminal_width, width
 
 if TYPE_CHECKING:
     from core.home import Workbench
+    from core.types import Principal
 
 HOME = ".workbench"
 
@@ -38,7 +38,9 @@ def opened_to_read(args: argparse.Namespace, settings_file: str | None = None) -
     """
     home = home_of(args)
     if not home.is_dir():
-        raise PermissionUnavailable(f"there is no home {home}", "name one with --home, or make one with `workbench demo`")
+        raise PermissionUnavailable(
+            f"there is no home {home}", "name one with --home, or make one with `workbench demo`"
+        )
     return opened(args, settings_file)
 
 

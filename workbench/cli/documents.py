@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from core.types import to_json
 from workbench.cli.context import manager, opened, opened_to_read
 from workbench.cli.output import print_json, say, table, wrapped
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, add_reader, group, verb
@@ -53,9 +52,8 @@ def show(args: argparse.Namespace) -> int:
     workbench = opened_to_read(args)
     view = workbench.document(args.collection, args.name, workbench.principal(args.principal))
     if args.json:
-        chunks = [to_json(chunk) for chunk in view.chunks]
-        text = view.text if args.text else None
-        print_json({"collection": args.collection, "document": details(view.row), "chunks": chunks, "text": text})
+        shown = {"document": details(view.row), "chunks": view.chunks, "text": view.text if args.text else None}
+        print_json({"collection": args.collection, **shown})
     else:
         say_view(view, args.text)
     return 0
@@ -82,8 +80,8 @@ def summary(row: DocumentRow) -> dict[str, Any]:
         "status": document.status,
         "knowledge_id": document.knowledge_id,
         "revision": document.revision,
-        "revised_at": to_json(document.revised_at),
-        "valid_until": to_json(document.valid_until),
+        "revised_at": document.revised_at,
+        "valid_until": document.valid_until,
         "chunks": row.chunks,
         "in_force": row.in_force,
     }
@@ -91,7 +89,14 @@ def summary(row: DocumentRow) -> dict[str, Any]:
 
 def details(row: DocumentRow) -> dict[str, Any]:
     """All that is known of a document. `labels` are those it states, `classification` the one that holds."""
-    return {**to_json(row.document), "classification": row.classification, "chunks": row.chunks, "in_force": row.in_force}
+    from core.types import to_json
+
+    return {
+        **to_json(row.document),
+        "classification": row.classification,
+        "chunks": row.chunks,
+        "in_force": row.in_force,
+    }
 
 
 def cells(row: DocumentRow) -> tuple[str, ...]:
@@ -108,7 +113,9 @@ def say_view(view: DocumentView, with_text: bool) -> None:
     say(table(("", ""), [(key, fact(value)) for key, value in facts.items()]).lstrip("\n"))
     say()
     header = ("chunk", "start", "end", "section", "where")
-    where = ["; ".join(f"{key} {fact(list(values))}" for key, values in chunk.provenance.items()) for chunk in view.chunks]
+    where = [
+        "; ".join(f"{key} {fact(list(values))}" for key, values in chunk.provenance.items()) for chunk in view.chunks
+    ]
     chunks = zip(view.chunks, where, strict=True)
     say(table(header, [(c.chunk_id, str(c.start), str(c.end), c.section_anchor, place) for c, place in chunks]))
     if with_text:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.types import to_json
 from workbench.cli.context import Progress, manager, opened
 from workbench.cli.output import print_json, say
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, group, verb
@@ -25,6 +24,7 @@ def add(verbs: Verbs) -> None:
 
 def beir(args: argparse.Namespace) -> int:
     from core.ingest.beir import import_beir
+    from core.types import to_json
 
     workbench = opened(args)
     progress = Progress()

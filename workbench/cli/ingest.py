@@ -7,15 +7,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from core.errors import UnknownCollection
-from core.types import Principal, to_json
+from core.errors import InputError, UnknownCollection
 from workbench.cli.context import Progress, manager, opened
 from workbench.cli.output import print_json, say
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, verb
 
 if TYPE_CHECKING:
     from core.home import Workbench
-    from core.ingest.report import IngestReport
+    from core.ingest.report import IngestReport, Outcome
+    from core.types import Principal
 
 
 def add(verbs: Verbs) -> None:
@@ -29,6 +29,10 @@ def add(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from core.types import to_json
+
+    if not any(path.exists() for path in args.paths):
+        raise InputError(f"no such file or folder: {args.paths[0]}", "check the path")
     workbench = opened(args)
     principal = manager(args, workbench)
     created = ensure(workbench, args.collection, principal)
@@ -69,11 +73,11 @@ def say_report(report: IngestReport) -> None:
     hidden = len(report.hidden)
     if hidden:
         name = shlex.quote(report.collection)
-        say(f"{hidden} of them {'is' if hidden == 1 else 'are'} hidden: no labels say who may see them; give defaults with")
+        say(f"hidden from everyone, for want of labels: {hidden}; state default labels with")
         say(f"  workbench collections set {name} --classification internal --allow staff")
 
 
-def outcomes() -> tuple[str, ...]:
+def outcomes() -> tuple[Outcome, ...]:
     from core.ingest.report import Outcome
 
     return get_args(Outcome)

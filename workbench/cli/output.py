@@ -47,7 +47,13 @@ def say(text: str = "") -> None:
 
 
 def print_json(value: Any) -> None:
-    """Readable JSON. No character in it can steer a terminal: such ones are written as escapes."""
+    """The value, dataclasses, times and tuples in it too, as readable JSON.
+
+    No character in it can steer a terminal: such ones are written as escapes.
+    """
+    from core.types import to_json
+
+    value = to_json(value)
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     if _encodable(text) != text:
         text = json.dumps(value, ensure_ascii=True, indent=2, allow_nan=False)

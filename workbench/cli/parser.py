@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
-
-from core.access import LEVELS
-from core.types import Labels
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction["Parser"]
+    from core.types import Labels
 
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -28,9 +26,15 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog}: {message}; see '{self.prog} --help'")
 
 
-def verb(verbs: Verbs, name: str, run: Run, help_text: str, description: str = "") -> Parser:
-    """A verb, with `--home`, that `run` carries out."""
+def verb(verbs: Verbs, name: str, run: Run, help_text: str, description: str = "", *, usage: str = "") -> Parser:
+    """A verb, with `--home`, that `run` carries out.
+
+    `usage`, for a verb with an option that takes several values: such an option would swallow what argparse's own
+    usage puts last.
+    """
     parser = verbs.add_parser(name, help=help_text, description=description or help_text, allow_abbrev=False)
+    if usage:
+        parser.usage = f"{parser.prog} {usage}"
     add_home(parser)
     parser.set_defaults(run=run, leaf=parser)
     return parser
@@ -68,17 +72,29 @@ def add_manager(parser: Parser) -> None:
 
 def add_labels(parser: Parser) -> None:
     """Default labels: what holds where a document states none of its own."""
-    parser.add_argument("--classification", choices=LEVELS, help="default classification of its documents")
+    help_text = "default classification: public, internal, confidential or restricted"
+    parser.add_argument("--classification", type=level, metavar="LEVEL", help=help_text)
     help_text = "default access list: groups, user:NAME, or * for everyone (quote it: '*')"
     parser.add_argument("--allow", nargs="+", action="extend", metavar="GROUP", help=help_text)
     help_text = "groups or user:NAME that see no document without labels above it; alone: nobody"
     parser.add_argument("--deny", nargs="*", action="extend", metavar="GROUP", help=help_text)
 
 
+def level(text: str) -> str:
+    """A classification. Raises ArgumentTypeError."""
+    from core.access import LEVELS
+
+    if text not in LEVELS:
+        raise argparse.ArgumentTypeError(f"no classification {text!r}; choose one of {', '.join(LEVELS)}")
+    return text
+
+
 def labels_given(args: argparse.Namespace, present: Labels | None) -> Labels | None:
     """`present` with the labels that were given in place of its own; None where there are neither."""
     if args.classification is None and args.allow is None and args.deny is None:
         return present
+    from core.types import Labels
+
     before = present or Labels()
     return Labels(
         classification=before.classification if args.classification is None else args.classification,

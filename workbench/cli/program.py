@@ -8,11 +8,32 @@ import sys
 from collections.abc import Sequence
 
 from core.errors import CoreError
-from workbench.cli import collections, demo, documents, import_, ingest, rebuild, search, serve, settings
+from workbench.cli.collections import add as add_collections
+from workbench.cli.demo import add as add_demo
+from workbench.cli.documents import add as add_documents
+from workbench.cli.import_ import add as add_import
+from workbench.cli.ingest import add as add_ingest
 from workbench.cli.output import complain
 from workbench.cli.parser import Parser, UsageError, add_home
+from workbench.cli.rebuild import add as add_rebuild
+from workbench.cli.search import add as add_search
+from workbench.cli.serve import add as add_serve
+from workbench.cli.settings import add as add_settings
 
 DEBUG = "WORKBENCH_DEBUG"
+
+ADDERS = (
+    add_serve,
+    add_demo,
+    add_collections,
+    add_ingest,
+    add_documents,
+    add_import,
+    add_rebuild,
+    add_search,
+    add_settings,
+)
+"""Of each verb, in the order of the help."""
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -26,8 +47,8 @@ def build_parser() -> Parser:
     )
     add_home(parser)
     verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=Parser)
-    for module in (serve, demo, collections, ingest, documents, import_, rebuild, search, settings):
-        module.add(verbs)
+    for add in ADDERS:
+        add(verbs)
     return parser
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from core.types import to_json
 from workbench.cli.context import manager, opened
 from workbench.cli.output import print_json, say
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, verb
@@ -22,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     workbench = opened(args)
     report = workbench.rebuild(args.collection, manager(args, workbench))
     if args.json:
-        print_json(to_json(report))
+        print_json(report)
     else:
         say(f"rebuilt collection {args.collection!r}")
     return 0

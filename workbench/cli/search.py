@@ -5,30 +5,32 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from core.access import LEVELS
 from core.errors import PermissionUnavailable
-from core.types import CHANNELS, STAGES, Location, Passage, Principal, SearchResult, TraceRow
 from workbench.cli.context import opened_to_read
 from workbench.cli.locations import moment, page_labels
 from workbench.cli.output import complain, one_line, print_json, say, wrapped
-from workbench.cli.parser import Verbs, add_json, add_reader, verb
+from workbench.cli.parser import Verbs, add_json, add_reader, level, verb
 
 if TYPE_CHECKING:
     from core.home import Workbench
+    from core.types import Passage, Principal, SearchResult, TraceRow
 
 INDENT = "    "
 
 
 def add(verbs: Verbs) -> None:
-    parser = verb(verbs, "search", run, "find passages", "Find what answers a question among what the asker may see.")
-    parser.add_argument("query", metavar="QUERY", help='in quotes; a phrase in double quotes inside them: \'"as is"\'')
+    description = "Find what answers a question among what the asker may see."
+    usage = "QUERY --collection NAME [NAME …] [options]"
+    parser = verb(verbs, "search", run, "find passages", description, usage=usage)
+    parser.add_argument("query", metavar="QUERY", help="in quotes; a phrase in double quotes inside them: '\"as is\"'")
     parser.add_argument("--collection", required=True, nargs="+", action="extend", metavar="NAME", dest="collections")
     add_reader(parser)
     parser.add_argument("--top-k", type=int, metavar="N", help="most passages (default: retrieval.top_k)")
     parser.add_argument("--document", metavar="NAME_OR_ID", help="only in this document: id, path or file name")
     parser.add_argument("--pages", type=page_labels, metavar="PAGES", help="only on these pages of it: 7, 3-5, iv")
     parser.add_argument("--sheet", metavar="NAME", help="only on this sheet of it")
-    parser.add_argument("--min-classification", choices=LEVELS, help="search as if cleared no higher than this")
+    help_text = "search as if cleared no higher than this"
+    parser.add_argument("--min-classification", type=level, metavar="LEVEL", help=help_text)
     help_text = "what was in force then: 2026-01-31 (00:00 UTC) or 2026-01-31T09:00+02:00 (without zone: UTC)"
     parser.add_argument("--as-of", type=moment, metavar="TIME", help=help_text)
     parser.add_argument("--settings", metavar="FILE", help="settings on top of the home's own")
@@ -38,6 +40,8 @@ def add(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from core.types import Location
+
     workbench = opened_to_read(args, args.settings)
     principal, why = asker(workbench, args.principal)
     result = workbench.search(
@@ -89,7 +93,7 @@ def say_passage(passage: Passage, trace: tuple[TraceRow, ...] | None) -> None:
     place = f"{passage.path}:{first}-{last}" + (f" · {passage.location}" if passage.location else "")
     say(wrapped(one_line(place), INDENT))
     if trace is not None:
-        say(f"{INDENT}{ranks_line(passage, trace)}")
+        say(wrapped(ranks_line(passage, trace), INDENT))
     for twin in passage.also_in:
         say(f"{INDENT}also in {one_line(twin.path)}")
     say(wrapped(passage.text.strip("\n"), INDENT))
@@ -98,6 +102,8 @@ def say_passage(passage: Passage, trace: tuple[TraceRow, ...] | None) -> None:
 
 def ranks_line(passage: Passage, trace: tuple[TraceRow, ...]) -> str:
     """The best rank of the passage's chunks after each stage that saw one."""
+    from core.types import CHANNELS, STAGES
+
     chunks = {ref.chunk_id for ref in passage.chunk_refs}
     rows = [row for row in trace if row.chunk_id in chunks]
     parts = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from core.types import to_json
 from workbench.cli.context import home_of
 from workbench.cli.output import print_json, say, table
 from workbench.cli.parser import Verbs, add_json, group, verb
@@ -27,7 +26,7 @@ def show(args: argparse.Namespace) -> int:
         read_collection(home, args.collection)
     settings, rows = effective(home, args.settings)
     if args.json:
-        listed = [{"key": row.key, "value": to_json(row.value), "origin": row.origin} for row in rows]
+        listed = [{"key": row.key, "value": row.value, "origin": row.origin} for row in rows]
         print_json({"fingerprint": settings.fingerprint(), "settings": listed})
     else:
         say(table(("key", "value", "from"), [(row.key, shown(row.value), row.origin) for row in rows]))

@@ -36,6 +36,6 @@ def _labels(part: str) -> list[str]:
         first, last = int(found.group(1)), int(found.group(2))
         if first <= last <= first + PAGES_MAX:
             return [str(number) for number in range(first, last + 1)]
-    elif _LABEL.fullmatch(part) and not part.strip("-–—~−") == "" and not re.search(r"^[-–—~−]|[-–—~−]$", part):
+    elif _LABEL.fullmatch(part) and part.strip("-–—~−") and not re.search(r"^[-–—~−]|[-–—~−]$", part):
         return [part]
     raise InputError(f"{part!r} names no pages", "write pages as 3-5 or 3, 7")

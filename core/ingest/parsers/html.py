@@ -92,6 +92,7 @@ class _Page:
         self._in_list_block = False
         self._tables: list[tuple[Grid, list[str]]] = []
         self._cells = 0
+        self._capped = False
 
     def read(self, tree: LexborHTMLParser) -> None:
         if tree.root is None:
@@ -109,7 +110,7 @@ class _Page:
 
     def warnings(self) -> tuple[str, ...]:
         found = [f"left out {self._hidden_count} hidden elements"] if self._hidden_count else []
-        if self._cells > CELLS_MAX:
+        if self._capped:
             found.append(f"more than {CELLS_MAX:,} table cells: merged ones were not repeated")
         return tuple(found)
 
@@ -202,6 +203,7 @@ class _Page:
         cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
         line = grid.row([cell for cell in cells if not self._is_hidden(cell)], self._cell_text)
         self._cells = grid.spent
+        self._capped |= grid.capped
         if line:
             rows.append(line)
 

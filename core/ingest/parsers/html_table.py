@@ -19,6 +19,8 @@ class Grid:
 
     def __init__(self, spent: int = 0) -> None:
         self.spent = spent
+        self.capped = False
+        """Whether a merged cell was not repeated for that limit."""
         self._reaching: dict[int, tuple[int, str]] = {}
         """Column → rows that a cell above still reaches down, and its text."""
 
@@ -57,10 +59,13 @@ class Grid:
 
     def _span(self, cell: LexborNode, name: str, most: int) -> int:
         value = (cell.attributes.get(name) or "1").strip()
-        if not (value.isascii() and value.isdigit()) or len(value) > 6 or self.spent > CELLS_MAX:
+        if not (value.isascii() and value.isdigit()) or len(value) > 6:
             return 1
         number = int(value)
         if name == "rowspan" and number == 0:  # to the end of the table
-            return most
+            number = most
         number = max(1, min(number, most))
-        return number if self.spent + number <= CELLS_MAX or name == "rowspan" else 1
+        if number > 1 and self.spent + (number if name == "colspan" else 0) > CELLS_MAX:
+            self.capped = True
+            return 1
+        return number

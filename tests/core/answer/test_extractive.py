@@ -58,6 +58,11 @@ def test_two_parts_of_a_question_from_two_passages() -> None:
     assert 0.0 < got.coverage <= 1.0
 
 
+def test_a_stray_word_elsewhere_brings_no_second_sentence() -> None:
+    passages = ["The Atlas pump was tested in Bergen.", "The choir sang in spring, after the rain had stopped."]
+    assert answered("Was the Atlas pump tested in Bergen in spring?", passages).citations == (1,)
+
+
 def test_the_answer_below_a_question_or_a_heading() -> None:
     asked = ["We like questions.\n\nHow do I cancel my subscription?\n\nWrite to us a week before it ends."]
     assert answered("How do I cancel my subscription?", asked).text == "Write to us a week before it ends. [1]"

@@ -347,18 +347,32 @@ def test_a_writer_that_never_ends_is_waited_for_no_longer_than_said(path: Path) 
 # --- many at once
 
 
+def _with_noise(rows: Vectors, noise: np.random.Generator) -> Vectors:
+    """Other last bits at every call, as a real model may give."""
+    altered: Vectors = rows + noise.normal(0, 1e-6, rows.shape).astype(np.float32) * (rows != 0)
+    return altered
+
+
 def _noisy(seed: int, dimension: int = 16) -> Altered:
-    """Gives each text other last bits in every process, as a real model may."""
     noise = np.random.default_rng(seed)
-    return Altered(dimension, lambda rows: rows + noise.normal(0, 1e-6, rows.shape).astype(np.float32) * (rows != 0))
+    return Altered(dimension, lambda rows: _with_noise(rows, noise))
 
 
 def _worker(path: str, seed: int, barrier: Any, results: Any) -> None:
     cache = VectorCache(Path(path))
     texts = [f"shared text {number}" for number in range(200)]
     order = np.random.default_rng(seed).permutation(len(texts))
-    cached = CachedEmbedder(_noisy(seed), cache, batch=8)
-    barrier.wait(60)
+    waited: list[bool] = []
+    noise = np.random.default_rng(seed)
+
+    def other_last_bits_once_all_have_looked(rows: Vectors) -> Vectors:
+        """No process keeps a vector before every process has found the cache empty."""
+        if not waited:
+            waited.append(True)
+            barrier.wait(60)
+        return _with_noise(rows, noise)
+
+    cached = CachedEmbedder(Altered(16, other_last_bits_once_all_have_looked), cache, batch=8)
     rows = cached.passages([texts[at] for at in order])
     queries = cached.queries([texts[at] for at in order[:40]])
     results.put((rows[np.argsort(order)].tobytes(), queries.shape, cached.queries(texts).tobytes()))

@@ -23,7 +23,8 @@ def shown(parsed: ParsedDocument) -> list[tuple[str, str]]:
 
 
 def test_blocks_are_spans_of_the_source(checked: Check) -> None:
-    source = "\n\n# Refunds\n\nTwo lines\nof *text*.\n\n- one\n  - two\n\n```py\nx = 1\n```\n\n> quoted\n\nSub\n---\n\nend\n"
+    source = "\n\n# Refunds\n\nTwo lines\nof *text*.\n\n- one\n  - two\n\n```py\nx = 1\n```\n\n> quoted\n\n"
+    source += "Sub\n---\n\nend\n"
     parsed = checked(parse(source))
     assert parsed.text == source.strip("\n")
     assert shown(parsed) == [
@@ -35,7 +36,7 @@ def test_blocks_are_spans_of_the_source(checked: Check) -> None:
         ("heading", "Sub\n---"),
         ("paragraph", "end"),
     ]
-    assert parsed.blocks[-1].provenance == {"lines": ((17, 17),), "section": ("Refunds > Sub",)}
+    assert parsed.blocks[-1].provenance == {"lines": ((18, 18),), "section": ("Refunds > Sub",)}
     assert parsed.blocks[-1].section_anchor == "refunds/sub"
     assert parsed.title == "Refunds"
 
@@ -65,7 +66,8 @@ def test_headings_inside_quotes_lists_and_code_open_no_section() -> None:
 
 
 def test_front_matter_is_read_and_left_out(checked: Check) -> None:
-    parsed = checked(parse("---\ntitle: Refund policy\nrevision: 1.10\nacl_deny: [interns]\ntags:\n- a\n---\n# Other\n\nText"))
+    matter = "title: Refund policy\nrevision: 1.10\nacl_deny: [interns]\ntags:\n- a\n"
+    parsed = checked(parse(f"---\n{matter}---\n# Other\n\nText"))
     assert parsed.metadata == {
         "title": "Refund policy", "revision": "1.10", "acl_deny": ["interns"], "tags": ["a"]
     }  # fmt: skip

@@ -1,0 +1,175 @@
+"""Files into a collection: parsed, cut, embedded, and committed one document at a time, each all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from core.candidates import CandidateSet
+from core.errors import InputError, MetadataError, UnreadableFile
+from core.ingest.chunk import chunk_document
+from core.ingest.metadata import DocumentMetadata, combine, read_front_matter
+from core.ingest.metadata_files import read_sidecar, read_table
+from core.ingest.parse import parse_file
+from core.ingest.read import FoundFile, read_file, walk
+from core.ingest.report import FileOutcome, IngestReport, Outcome
+from core.library import Library
+from core.ports import DocumentWrite, ParsedDocument
+from core.settings import Settings
+from core.snapshot import HIDDEN
+from core.store.registry import Collection
+from core.types import Chunk, Document, document_id, text_hash
+
+Progress = Callable[[str], None]
+"""Called with the path of each file before it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document as it would be committed, without vectors."""
+
+    document: Document
+    text: str
+    chunks: tuple[Chunk, ...]
+    warnings: tuple[str, ...]
+
+
+def ingest(
+    paths: Sequence[Path],
+    collection: Collection,
+    library: Library,
+    settings: Settings,
+    metadata: Path | None = None,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Bring `paths` (files and folders) in. A file that cannot be read is refused in the report; the others go in.
+
+    Raises InputError where two files would be the same document, MetadataError for a `metadata` file that is wrong
+    anywhere (then nothing goes in), EmbedderUnavailable, EmbedderMismatch, StoreFailure.
+    """
+    found = walk(paths)
+    table = read_table(metadata) if metadata is not None else {}
+    unknown = sorted(set(table) - {file.relative_path for file in found.files})
+    if unknown:
+        raise MetadataError(
+            f"{metadata}: {unknown[0]!r} is none of the files", "write paths as the collection has them"
+        )
+    library.embedder_of(collection)
+    outcomes = [FileOutcome(error.path, "refused", reason=_reason(error)) for error in found.refused]
+    for file in found.files:
+        if progress:
+            progress(file.relative_path)
+        try:
+            prepared = prepare(file, collection.name, table, settings)
+            outcomes.append(_commit(prepared, collection.name, library))
+        except (UnreadableFile, MetadataError) as error:
+            outcomes.append(FileOutcome(str(file.path), "refused", reason=_reason(error)))
+    return IngestReport(
+        collection.name, _with_hidden(outcomes, collection.name, library), library.head(collection.name)
+    )
+
+
+def prepare(file: FoundFile, collection: str, table: Mapping[str, DocumentMetadata], settings: Settings) -> Prepared:
+    """Parse and cut one file; nothing is written. Raises UnreadableFile, MetadataError."""
+    raw = read_file(file.path, file.root, settings.limits)
+    parsed = parse_file(raw)
+    front, warnings = read_front_matter(parsed.metadata, file.relative_path)
+    stated = combine(table.get(file.relative_path), read_sidecar(file.path), front)
+    identity = document_id(collection, file.relative_path)
+    chunks = chunk_document(identity, parsed, settings.chunking)
+    document = _document(identity, file.relative_path, raw.source_hash, parsed, stated)
+    return Prepared(document, parsed.text, chunks, (*parsed.warnings, *warnings))
+
+
+def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument, stated: DocumentMetadata) -> Document:
+    return Document(
+        document_id=identity,
+        path=path,
+        title=stated.title or parsed.title or PurePosixPath(path).stem,
+        text_hash=text_hash(parsed.text),
+        source_hash=source_hash,
+        parser=parsed.parser,
+        labels=stated.labels(),
+        knowledge_id=stated.knowledge_id or identity,
+        revision=stated.revision or source_hash[:12],
+        revised_at=stated.revised_at,
+        status=stated.status or "active",
+        valid_until=stated.valid_until,
+        owner=stated.owner,
+        quality=stated.quality,
+        source_uri=stated.source_uri,
+        relations=stated.relations or (),
+        language=stated.language or parsed.language,
+    )
+
+
+def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcome:
+    everything = library.everything(collection)
+    _check_revisions(prepared.document, everything)
+    outcome = _compare(prepared, everything)
+    if outcome == "unchanged":
+        return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
+    embedder = library.embedder_of(library.collection(collection))
+    # Embedding takes long and needs no lock; it fills the cache, and what is committed comes from there.
+    texts = [chunk.indexed_text for chunk in prepared.chunks]
+    embedder.passages(texts)
+    with library.writing(collection) as (current, store):
+        if outcome == "relabelled" and _compare(prepared, library.everything(collection)) == "relabelled":
+            write = DocumentWrite(prepared.document, None, None, None)
+        else:
+            vectors = library.embedder_of(current).passages(texts)
+            write = DocumentWrite(prepared.document, prepared.text, prepared.chunks, vectors)
+        store.commit([write])
+    return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
+
+
+def _compare(prepared: Prepared, everything: CandidateSet) -> Outcome:
+    """What committing it would do to the collection as it stands."""
+    snapshot = everything.snapshot
+    number = snapshot.documents.numbers.get(prepared.document.document_id.encode())
+    if number is None or not everything.documents[number]:
+        return "added"
+    rows = np.flatnonzero(everything.mask & (snapshot.document == number))
+    same_chunks = {chunk.chunk_id.encode() for chunk in prepared.chunks} == set(snapshot.ids[rows].tolist())
+    held = snapshot.documents[number]
+    if held.text_hash != prepared.document.text_hash or not same_chunks or not snapshot.has_vector[rows].all():
+        return "updated"
+    return "unchanged" if held == prepared.document else "relabelled"
+
+
+def _check_revisions(document: Document, everything: CandidateSet) -> None:
+    """Two revisions of one knowledge need `revised_at`, else neither can be called the newer. Raises MetadataError."""
+    from core.documents import knowledge_number
+    from core.scope import NEVER_REVISED
+
+    table = everything.snapshot.documents
+    others = (table.knowledge == knowledge_number(document.knowledge_id)) & everything.documents
+    own = table.numbers.get(document.document_id.encode())
+    if own is not None:
+        others[own] = False
+    if others.any() and (document.revised_at is None or (table.revised_at[others] == NEVER_REVISED).any()):
+        raise MetadataError(
+            f"{document.path}: another document has the knowledge_id {document.knowledge_id!r} too",
+            "give each of them a revised_at, so that the newer can be told",
+        )
+
+
+def _with_hidden(outcomes: Sequence[FileOutcome], collection: str, library: Library) -> tuple[FileOutcome, ...]:
+    """Mark the documents that nobody may see: known only when all are in, since one may inherit from another."""
+    snapshot = library.snapshot([collection])
+    marked = []
+    for outcome in outcomes:
+        number = snapshot.documents.numbers.get(document_id(collection, outcome.path).encode())
+        hidden = outcome.outcome != "refused" and number is not None and snapshot.document_class[number] == HIDDEN
+        marked.append(
+            FileOutcome(outcome.path, outcome.outcome, outcome.chunks, outcome.reason, outcome.warnings, bool(hidden))
+        )
+    return tuple(marked)
+
+
+def _reason(error: InputError) -> str:
+    message = error.reason if isinstance(error, UnreadableFile) else error.message
+    return f"{message}: {error.remedy}" if error.remedy else message

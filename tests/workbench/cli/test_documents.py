@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+LIST_KEYS = {
+    "document_id", "path", "title", "classification", "status", "knowledge_id", "revision", "revised_at",
+    "valid_until", "chunks", "in_force",
+}  # fmt: skip
+CHUNK_KEYS = {"chunk_id", "start", "end", "section_anchor", "provenance"}
+
+
+def listed(cli: Any, *arguments: object) -> list[dict[str, Any]]:
+    ran = cli("documents", "list", "--collection", "kb", *arguments, "--json")
+    assert set(ran.json) == {"collection", "documents"}
+    assert all(set(document) == LIST_KEYS for document in ran.json["documents"])
+    found: list[dict[str, Any]] = ran.json["documents"]
+    return found
+
+
+def test_everybody_sees_their_own(cli: Any, reading: Path) -> None:
+    assert [d["path"] for d in listed(cli)] == ["archive/refunds.md", "refunds.md"]
+    assert [d["in_force"] for d in listed(cli)] == [False, True]
+    assert [d["path"] for d in listed(cli, "--as", "ann")] == ["archive/refunds.md", "bands.md", "refunds.md"]
+    assert listed(cli, "--as", "guest") == []
+    assert "no documents that you may see" in cli("documents", "list", "--collection", "kb", "--as", "guest").out
+
+
+def test_the_list_for_people(cli: Any, reading: Path) -> None:
+    lines = cli("documents", "list", "--collection", "kb").out.splitlines()
+    assert lines[0].split() == ["path", "title", "classification", "status", "revision", "chunks", "in", "force"]
+    assert lines[2].startswith("refunds.md")
+    assert lines[2].split()[1:6:1] == ["Refunds", "internal", "active", "2", str(listed(cli)[1]["chunks"])]
+    assert (lines[1].split()[-1], lines[2].split()[-1]) == ("no", "yes")
+
+
+def test_one_document(cli: Any, reading: Path) -> None:
+    ran = cli("documents", "show", "refunds.md", "--collection", "kb", "--json")
+    assert set(ran.json) == {"collection", "document", "chunks", "text"}
+    assert ran.json["text"] is None
+    document = ran.json["document"]
+    assert (document["revision"], document["classification"], document["in_force"]) == ("2", "internal", True)
+    assert document["labels"]["acl_allow"] == ["staff"]
+    assert document["chunks"] == len(ran.json["chunks"]) > 0
+    assert all(set(chunk) == CHUNK_KEYS for chunk in ran.json["chunks"])
+    by_id = cli("documents", "show", document["document_id"], "--collection", "kb", "--text", "--json").json
+    assert "ERR-4012" in by_id["text"]
+    assert by_id["document"] == document
+
+
+def test_one_document_for_people(cli: Any, reading: Path) -> None:
+    out = cli("documents", "show", "refunds.md", "--collection", "kb").out
+    facts = {line.split()[0]: line.split(maxsplit=1)[1] for line in out.split("\n\n")[0].splitlines()}
+    assert facts["title"] == "Refunds"
+    assert facts["acl_allow"] == "staff"
+    assert facts["in_force"] == "yes"
+    assert "three working days" not in out
+    assert "three working days" in cli("documents", "show", "refunds.md", "--collection", "kb", "--text").out
+
+
+def test_what_may_not_be_seen_does_not_exist(cli: Any, reading: Path) -> None:
+    hidden = cli("documents", "show", "bands.md", "--collection", "kb")
+    absent = cli("documents", "show", "absent.md", "--collection", "kb")
+    assert hidden.code == absent.code == 2
+    assert hidden.err.replace("bands.md", "X") == absent.err.replace("absent.md", "X")
+    assert cli("documents", "list", "--collection", "none").code == 2
+
+
+def test_nobody_named_is_refused(cli: Any, home: Path, tmp_path: Path, files: Path) -> None:
+    assert cli("ingest", files, "--collection", "kb").code == 0
+    for arguments in (["list"], ["show", "refunds.md"]):
+        ran = cli("documents", *arguments, "--collection", "kb")
+        assert (ran.code, "principals.toml" in ran.err) == (4, True)
+        assert cli("documents", *arguments, "--collection", "kb", "--home", tmp_path / "none").code == 4
+    assert not (tmp_path / "none").exists()
+
+
+def test_removed_all_at_once_or_not_at_all(cli: Any, people: Path, files: Path) -> None:
+    assert cli("ingest", files, "--collection", "kb").code == 0
+    remove = ("documents", "remove", "--collection", "kb")
+    assert cli(*remove, "bands.md", "--as", "guest").code == 4
+    assert cli(*remove, "bands.md", "absent.md").code == 2
+    assert len(listed(cli, "--as", "ann")) == 3
+    ran = cli(*remove, "bands.md", "archive/refunds.md", "--json")
+    assert set(ran.json) == {"collection", "removed"}
+    assert sorted(ran.json["removed"]) == ["archive/refunds.md", "bands.md"]
+    assert [d["path"] for d in listed(cli, "--as", "ann")] == ["refunds.md"]
+    assert cli(*remove, "refunds.md").out == "removed refunds.md\n"
