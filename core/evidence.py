@@ -14,7 +14,7 @@ from core.merge import MergedSpan
 from core.provenance import aggregate, format_location
 from core.ranking import Ranking
 from core.text import lines_of
-from core.types import ChunkRef, Document, Passage, Twin, chunk_hash
+from core.types import ChunkRef, Document, Passage, Provenance, Twin, chunk_hash
 
 
 def evidence_id(trace_id: str, number: int) -> str:
@@ -74,7 +74,7 @@ def _passage(
         end=span.end,
         lines=lines_of(text, span.start, span.end),
         text=text[span.start : span.end],
-        location=format_location({key: values for key, values in aggregate(located).items() if key != "lines"}),
+        location=_location(located, document.title),
         classification=LEVELS[labels.level],
         status=document.status,
         score=span.score,
@@ -83,6 +83,26 @@ def _passage(
         chunk_refs=refs,
         also_in=_twins(candidates, rows),
     )
+
+
+def _location(provenances: Sequence[Provenance], title: str) -> str:
+    """The header over a passage: without lines, which stand apart, and with its sections brought to one glance."""
+    united = aggregate(provenances)
+    united.pop("lines", None)
+    if "section" in united:
+        united["section"] = _glance([str(path) for path in united["section"]], title)
+    return format_location({key: values for key, values in united.items() if values})
+
+
+def _glance(paths: Sequence[str], title: str) -> tuple[str, ...]:
+    """Section paths without the document's title in front and without those that others continue; of more than two,
+    the first and the last."""
+    front = f"{title} > "
+    short = [path.removeprefix(front) for path in paths if path != title]
+    innermost = [path for path in short if not any(other.startswith(f"{path} > ") for other in short)]
+    if not innermost:
+        return tuple(paths[:1])
+    return tuple(innermost) if len(innermost) <= 2 else (f"{innermost[0]} … {innermost[-1]}",)
 
 
 def _reference(candidates: CandidateSet, document: Document, row: int, text: str) -> ChunkRef:

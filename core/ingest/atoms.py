@@ -139,9 +139,7 @@ def _indented(text: str, least: int, start: int) -> int:
     return line if text[line:start].isspace() and (line == 0 or text[line - 1] == "\n") else start
 
 
-def _pieces(
-    text: str, kind: Kind, start: int, end: int, measure: Measure, most: int
-) -> Iterator[tuple[int, int, Cut]]:
+def _pieces(text: str, kind: Kind, start: int, end: int, measure: Measure, most: int) -> Iterator[tuple[int, int, Cut]]:
     spans = _lines(text, start, end) if kind == "code" else _sentences(text, start, end)
     for first, last, cut in spans:
         begin = first

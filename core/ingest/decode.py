@@ -163,6 +163,8 @@ def _detected(head: bytes) -> str | None:
     level = [m for m in matches if m.chaos <= best.chaos + 0.01 and m.coherence >= best.coherence - 0.05]
     names = {name for match in level for name in (match.encoding, *match.could_be_from_charset)}
     # Of encodings that fit alike, the western one is by far the most common.
-    return "cp1252" if best.encoding in ("cp1250", "cp1254", "cp1257", "cp1258") and "cp1252" in names else (
-        "cp949" if best.encoding == "euc_kr" else best.encoding
+    return (
+        "cp1252"
+        if best.encoding in ("cp1250", "cp1254", "cp1257", "cp1258") and "cp1252" in names
+        else ("cp949" if best.encoding == "euc_kr" else best.encoding)
     )

@@ -91,6 +91,21 @@ class TableFiles:
         """
         return self.stamp() == stamp and not self._manifest(version + 1).exists()
 
+    def lost(self, version: int) -> bool:
+        """Whether `version`, just read as the newest, is no longer there and none has followed it.
+
+        A handle keeps what it has read: it would not notice that the newest manifest was taken away.
+        """
+        if self._manifest(version).exists():
+            return False
+        names = self._manifests()
+        return not names or _NEWEST_VERSION - int(names[0].partition(".")[0]) < version
+
+    def _manifests(self) -> list[str]:
+        """Names, newest version first."""
+        with os.scandir(self._versions) as entries:
+            return sorted(entry.name for entry in entries if entry.name.endswith(".manifest"))
+
     def _manifest(self, version: int) -> Path:
         return self._versions / f"{_NEWEST_VERSION - version:020}.manifest"
 
@@ -120,8 +135,7 @@ class TableFiles:
 
         A version may go when its successor is older than the retention, or when `most` newer ones exist.
         """
-        with os.scandir(self._versions) as entries:
-            names = sorted(entry.name for entry in entries if entry.name.endswith(".manifest"))
+        names = self._manifests()
         now = time.time()
         ages = [now - (self._versions / name).stat().st_mtime for name in names]
         for place in range(1, len(ages)):

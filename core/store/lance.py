@@ -19,7 +19,7 @@ from core.errors import CoreError, EmbedderMismatch, UnknownDocument
 from core.ports import Delta, DocumentWrite
 from core.settings import Store
 from core.store.files import WRITE_LOCK, TableFiles, locked, sync_file
-from core.store.log import LANCE_ERRORS, Log, store_failure
+from core.store.log import LANCE_ERRORS, Log, gone, store_failure
 from core.store.rows import check_batch, log_rows, log_schema, text_schema
 from core.store.texts import TextTable, to_newest
 from core.store.upkeep import is_due, merge_fragments
@@ -41,6 +41,8 @@ def open_store(folder: Path, dimension: int, settings: Store) -> LanceStore:
 
     folder = folder.resolve()
     place = _place(folder)
+    if not folder.is_dir():  # LanceDB would make it
+        raise gone(place)
     try:
         database = lancedb.connect(folder / "db")
         if not all((folder / "db" / f"{name}.lance" / "_versions").is_dir() for name in (_LOG, _TEXTS)):

@@ -80,7 +80,7 @@ class Log:
             if seen is not None and self._files.unchanged(seen.stamp, seen.version):
                 return seen.seq
         except FileNotFoundError:
-            raise self._gone() from None
+            raise gone(self.place) from None
         return self.at_newest(lambda: self._seen.seq if self._seen is not None else 0)
 
     def at_newest(self, operation: Callable[[], Result]) -> Result:
@@ -146,11 +146,11 @@ class Log:
             if seen is not None and not again and self._files.unchanged(seen.stamp, seen.version):
                 return
         except FileNotFoundError:
-            raise self._gone() from None
+            raise gone(self.place) from None
         if seen is not None and stamp[0] != seen.stamp[0]:
-            raise self._gone()
+            raise gone(self.place)
         version = self._move()
-        if seen is not None and version < seen.version:
+        if self._files.lost(version) or (seen is not None and version < seen.version):
             remedy = "restore a backup, or open the collection again if it was restored on purpose"
             raise IntegrityFailure(f"{self.place} has gone back to an older version", remedy)
         head = seen.seq if seen is not None else 0
@@ -272,9 +272,6 @@ class Log:
             raise damaged(min(missing))
         return {identity: self._states[identity] for identity in identities}
 
-    def _gone(self) -> StoreFailure:
-        return StoreFailure(f"{self.place} is gone", "it was dropped: open it again")
-
 
 def _documents_of(rows: pa.Table, columns: Sequence[str]) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = rows.filter(pc.equal(rows["kind"], DOCUMENT_ROW)).select(list(columns)).to_pylist()
@@ -289,6 +286,10 @@ def _quoted(ids: Sequence[str]) -> str:
     if not all(is_id(identity) for identity in ids):
         raise StoreFailure("a filter was to be built from something other than ids", "report this as a defect")
     return ",".join(f"'{identity}'" for identity in ids)
+
+
+def gone(place: str) -> StoreFailure:
+    return StoreFailure(f"{place} is gone", "it was dropped: open it again")
 
 
 def store_failure(place: str, what: str, error: Exception) -> StoreFailure:

@@ -31,11 +31,16 @@ def from_widget(key: str, field: str, convert: Callable[[Any], Any] = lambda val
     update(**{field: convert(st.session_state[key])})
 
 
-def set_setting(key: str, name: str, preset_value: Any, convert: Callable[[Any], Any]) -> None:
-    """A callback: the widget's new value becomes a changed setting, or none where it is the preset's."""
+def set_setting(key: str, name: str, unchanged: Any, convert: Callable[[Any], Any]) -> None:
+    """A callback: the widget's new value becomes a changed setting, or none where it is the preset's.
+
+    An empty choice is none: the widget goes back to what it was.
+    """
     state = read()[0]
     value = convert(st.session_state[key])
-    write(state.unchanged(name) if value == preset_value else state.changed(name, value))
+    if value in ((), None):
+        return
+    write(state.unchanged(name) if value == unchanged else state.changed(name, value))
 
 
 def query_string(state: SearchState) -> str:

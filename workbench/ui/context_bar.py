@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 import streamlit as st
 
 from core.errors import PermissionUnavailable
@@ -33,6 +36,11 @@ def describe(principal: Principal) -> str:
     return f"{principal.actor} · {groups} · {principal.clearance}"
 
 
+def _label(labels: Mapping[str, str], name: str) -> str:
+    """What stands for an option. Not a closure: session state must be serialisable, and tests keep this in it."""
+    return labels.get(name, name)
+
+
 def _collections(choice: Choice) -> None:
     address.show(session_keys.COLLECTIONS, list(choice.chosen))
     st.multiselect(
@@ -61,7 +69,7 @@ def _person(workbench: Workbench, state: SearchState) -> None:
         list(people),
         index=None,
         key=session_keys.ACTOR,
-        format_func=lambda name: describe(people[name]) if name in people else str(name),
+        format_func=partial(_label, {name: describe(principal) for name, principal in people.items()}),
         placeholder=say("context.person_none"),
         on_change=address.from_widget,
         args=(session_keys.ACTOR, "actor"),
@@ -76,7 +84,7 @@ def _preset(workbench: Workbench, state: SearchState) -> None:
         say("context.preset"),
         (HOME_PRESET, *PRESETS),
         key=session_keys.PRESET,
-        format_func=lambda name: name or home,
+        format_func=partial(_label, {HOME_PRESET: home}),
         on_change=address.from_widget,
         args=(session_keys.PRESET, "preset"),
         width=170,

@@ -68,6 +68,10 @@ def _summary(state: SearchState, preset: str, differences: tuple[Difference, ...
     )
 
 
+def _channel_name(channel: str) -> str:
+    return say(f"stage.{channel}")
+
+
 def _shown(value: Any) -> str:
     return (", ".join(value) if isinstance(value, tuple) else written(value)) or say("settings.nothing")
 
@@ -105,8 +109,7 @@ class _Form:
             st.pills(
                 options=options,
                 selection_mode="multi",
-                required=True,
-                format_func=lambda option: say(f"stage.{option}"),
+                format_func=_channel_name,
                 **self._common(key, list(value), in_order),
             )
         else:

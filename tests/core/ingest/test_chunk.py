@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_overlap_repeats_whole_sentences() -> None:
     plain = chunk_document("d", markdown(" ".join(sentences)), SMALL)
     overlapped = chunk_document("d", markdown(" ".join(sentences)), Chunking(80, 120, 40))
     assert [chunk.end for chunk in plain] == [chunk.end for chunk in overlapped]
-    for before, chunk in zip(overlapped, overlapped[1:], strict=False):
+    for before, chunk in pairwise(overlapped):
         assert before.start < chunk.start < before.end
         assert chunk.indexed_text.startswith("Sentence number") and len(chunk.indexed_text.rstrip()) <= 120
 
@@ -128,18 +129,45 @@ def test_many_headings_without_text_are_still_divided() -> None:
     assert len(pieces) > 3 and all(len(piece) <= 120 for piece in pieces)
 
 
-@pytest.mark.parametrize("text", ["x" * 300_000, "x " * 150_000, "退款，" * 100_000, "a\u0301" * 100_000, "x\n" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["x" * 300_000, "x " * 150_000, "退款，" * 100_000, "a\u0301" * 100_000, "x\n" * 100_000]
+)
 def test_long_runs_take_linear_time(text: str) -> None:
     chunks = chunk_document("d", PlainParser().parse(Path("a.txt"), text.encode()), Chunking())
     assert len(chunks) > 50
 
 
 LINE = st.sampled_from(
-    ["# A", "## B", "### C", "#### D", "", "", "Short line.", "- item one", "  - inner", "```", "| a | b |", "|---|---|",
-     "| 1 | " + "x" * 150 + " |", "| 1 | 2 |", "退款申请须在三日内提出。逾期不予受理！", "word " * 40, "x" * 130, "    code", "> quote",
-     "[r]: http://x", "한국어 문장입니다. 또 하나.", "e\u0301" * 70, "---", "Two sentences. In one line, with clauses; many."]
-)  # fmt: skip
-SETTINGS = st.sampled_from([SMALL, Chunking(50, 50), Chunking(200, 60), Chunking(60, 300), Chunking(), Chunking(80, 120, 50)])
+    [
+        "# A",
+        "## B",
+        "### C",
+        "#### D",
+        "",
+        "",
+        "Short line.",
+        "- item one",
+        "  - inner",
+        "```",
+        "| a | b |",
+        "|---|---|",
+        "| 1 | " + "x" * 150 + " |",
+        "| 1 | 2 |",
+        "退款申请须在三日内提出。逾期不予受理！",
+        "word " * 40,
+        "x" * 130,
+        "    code",
+        "> quote",
+        "[r]: http://x",
+        "한국어 문장입니다. 또 하나.",
+        "e\u0301" * 70,
+        "---",
+        "Two sentences. In one line, with clauses; many.",
+    ]
+)
+SETTINGS = st.sampled_from(
+    [SMALL, Chunking(50, 50), Chunking(200, 60), Chunking(60, 300), Chunking(), Chunking(80, 120, 50)]
+)
 
 
 @given(st.lists(LINE, min_size=1, max_size=30).map("\n".join).filter(lambda source: source.strip(" \n-")), SETTINGS)
@@ -157,7 +185,7 @@ def test_laws(source: str, settings: Chunking) -> None:
 def _check_order(parsed: ParsedDocument, chunks: tuple[Chunk, ...], settings: Chunking) -> None:
     text = parsed.text
     assert not text[: chunks[0].start].strip() and chunks[-1].end == len(text)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         if settings.overlap_chars:
             assert before.start < after.start <= before.end < after.end
         else:
@@ -165,7 +193,8 @@ def _check_order(parsed: ParsedDocument, chunks: tuple[Chunk, ...], settings: Ch
     assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
     for chunk in chunks:
         assert chunk.indexed_text == text[chunk.start : chunk.end] and chunk.indexed_text.strip()
-        lines = (text.count("\n", 0, chunk.start) + 1, text.count("\n", 0, chunk.start + len(chunk.indexed_text.rstrip())) + 1)
+        last = chunk.start + len(chunk.indexed_text.rstrip())
+        lines = (text.count("\n", 0, chunk.start) + 1, text.count("\n", 0, last) + 1)
         assert chunk.provenance["lines"] == (lines,)
 
 

@@ -62,7 +62,11 @@ def test_every_key() -> None:
     [
         ("revised_at", date(2026, 1, 31), datetime(2026, 1, 31, tzinfo=UTC)),
         ("revised_at", datetime(2026, 1, 31, 9), datetime(2026, 1, 31, 9, tzinfo=UTC)),
-        ("revised_at", datetime(2026, 1, 31, 9, tzinfo=timezone(timedelta(hours=1))), datetime(2026, 1, 31, 8, tzinfo=UTC)),
+        (
+            "revised_at",
+            datetime(2026, 1, 31, 9, tzinfo=timezone(timedelta(hours=1))),
+            datetime(2026, 1, 31, 8, tzinfo=UTC),
+        ),
         ("revised_at", "2026-01-31T09:00:00Z", datetime(2026, 1, 31, 9, tzinfo=UTC)),
         ("revised_at", "2026-01-31 09:00", datetime(2026, 1, 31, 9, tzinfo=UTC)),
         ("revision", 3, "3"),
@@ -72,11 +76,15 @@ def test_every_key() -> None:
         ("acl_deny", [], ()),
         ("quality", 0, 0.0),
         ("quality", "100", 100.0),
-        ("relations", "depends_on:a/b.md; see:https://x.org", (Relation("depends_on", "a/b.md"), Relation("see", "https://x.org"))),
+        (
+            "relations",
+            "depends_on:a/b.md; see:https://x.org",
+            (Relation("depends_on", "a/b.md"), Relation("see", "https://x.org")),
+        ),
         ("relations", '[{"type": "see", "target": "x"}]', (Relation("see", "x"),)),
         ("knowledge_id", "e\u0301", "é"),
     ],
-)  # fmt: skip
+)
 def test_accepted_values(key: str, value: Any, expected: Any) -> None:
     assert getattr(read_mapping({key: value}, "a"), key) == expected
 
@@ -142,18 +150,32 @@ def test_an_unknown_key_is_an_error_that_lists_the_known() -> None:
 
 
 def test_front_matter_may_serve_other_tools() -> None:
-    metadata, warnings = read_front_matter(
-        {"title": "T", "author": "x", "tags": [], "date": "2020", "layout": "post", "allow_comments": "yes", 3: "x"}, "a.md"
-    )
+    found = {"title": "T", "author": "x", "tags": [], "layout": "post", "allow_comments": "yes", 3: "x"}
+    metadata, warnings = read_front_matter(found, "a.md")
     assert metadata == DocumentMetadata(title="T")
-    assert warnings == ("front matter keys not used: author, tags, date, layout, allow_comments, 3",)
+    assert warnings == ("front matter keys not used: author, tags, layout, allow_comments, 3",)
 
 
 @pytest.mark.parametrize(
     "key",
-    ["acl_denny", "acl-deny", "ACL_DENY", "acl", "acldeny", "Classification", "clasification", "inherit_from", "inherits",
-     "statuss", "valid_untill", "valid-until", "deny", "allow", "classified"],
-)  # fmt: skip
+    [
+        "acl_denny",
+        "acl-deny",
+        "ACL_DENY",
+        "acl",
+        "acldeny",
+        "Classification",
+        "clasification",
+        "inherit_from",
+        "inherits",
+        "statuss",
+        "valid_untill",
+        "valid-until",
+        "deny",
+        "allow",
+        "classified",
+    ],
+)
 def test_a_misspelt_label_in_front_matter_never_goes_unnoticed(key: str) -> None:
     with pytest.raises(MetadataError, match="looks misspelt"):
         read_front_matter({key: "x"}, "a.md")
@@ -169,12 +191,14 @@ def test_precedence_key_by_key() -> None:
     assert combine() == DocumentMetadata()
 
 
-@given(st.dictionaries(st.sampled_from(KEYS), st.none() | st.text(max_size=8) | st.integers() | st.floats() | st.booleans()))
+VALUES = st.none() | st.text(max_size=8) | st.integers() | st.floats() | st.booleans() | st.lists(st.text(max_size=3))
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), VALUES))
 def test_any_mapping_is_read_or_refused(found: dict[str, Any]) -> None:
     try:
         metadata = read_mapping(found, "a")
-    except MetadataError as error:
-        assert "\n" not in error.line()
+    except MetadataError:
         return
     assert metadata.quality is None or 0 <= metadata.quality <= 100
     assert metadata.acl_allow != ()
@@ -225,14 +249,37 @@ EXPECTED = {
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("m.csv", "path,classification,acl_allow,revision,title\na.md,internal,staff;audit,1.0,\n\n./b/e\u0301.md,,,,B\n"),
+        (
+            "m.csv",
+            "path,classification,acl_allow,revision,title\na.md,internal,staff;audit,1.0,\n\n./b/e\u0301.md,,,,B\n",
+        ),
         ("m.csv", 'path;classification;acl_allow;revision;title\na.md;internal;"staff;audit";1.0;\nb/é.md;;;;B\n'),
-        ("m.jsonl", '{"path": "a.md", "classification": "internal", "acl_allow": ["staff", "audit"], "revision": "1.0"}\n\n{"path": "b/é.md", "title": "B"}\n'),
-        ("m.yaml", "a.md:\n  classification: internal\n  acl_allow: [staff, audit]\n  revision: 1.0\nb/é.md: {title: B}\n"),
-        ("m.yml", "- path: a.md\n  classification: internal\n  acl_allow: staff, audit\n  revision: 1.0\n- {path: b/é.md, title: B}\n"),
-        ("m.json", json.dumps({"a.md": {"classification": "internal", "acl_allow": ["staff", "audit"], "revision": "1.0"}, "b/é.md": {"title": "B"}})),
+        (
+            "m.jsonl",
+            '{"path": "a.md", "classification": "internal", '
+            '"acl_allow": ["staff", "audit"], "revision": "1.0"}\n\n'
+            '{"path": "b/é.md", "title": "B"}\n',
+        ),
+        (
+            "m.yaml",
+            "a.md:\n  classification: internal\n  acl_allow: [staff, audit]\n  revision: 1.0\nb/é.md: {title: B}\n",
+        ),
+        (
+            "m.yml",
+            "- path: a.md\n  classification: internal\n  acl_allow: staff, audit\n  revision: 1.0\n"
+            "- {path: b/é.md, title: B}\n",
+        ),
+        (
+            "m.json",
+            json.dumps(
+                {
+                    "a.md": {"classification": "internal", "acl_allow": ["staff", "audit"], "revision": "1.0"},
+                    "b/é.md": {"title": "B"},
+                }
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_tables(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content, "utf-8")
     assert read_table(tmp_path / name) == EXPECTED
@@ -259,7 +306,7 @@ def test_tables(tmp_path: Path, name: str, content: str) -> None:
         ("m.yaml", "a.md: {titel: x}\n", "a.md: unknown key 'titel'"),
         ("m.txt", "x", "no kind of metadata file"),
         ("m.csv", "", "empty"),
-        ("m.csv", "path\0,title\n", "zero bytes"),
+        ("m.csv", "path\0,title of it\n" * 9, "not a text file"),
     ],
 )
 def test_bad_tables(tmp_path: Path, name: str, content: str, why: str) -> None:

@@ -102,8 +102,9 @@ def test_a_collection_taken_away_under_an_open_store(place: Path, tmp_path: Path
     assert not place.exists()
     make.folder(tmp_path)
     opened(place).commit([make.write("new")])
-    with pytest.raises(StoreFailure, match="open it again"):
+    with pytest.raises(StoreFailure, match="gone") as caught:
         store.since(0)
+    assert "open it again" in caught.value.remedy
 
 
 def test_a_busy_lock_names_the_setting(place: Path) -> None:
@@ -166,14 +167,11 @@ class TestDamage:
             opened(place).since(0)
 
     def test_an_altered_text(self, place: Path) -> None:
-        store = opened(place)
         written = make.write("a", 1)
-        store.commit([written])
+        opened(place).commit([written])
         raw(place, "texts").update(where="true", values={"text": "something else"})
-        for reader in (store, opened(place)):
-            if reader is not store:
-                with pytest.raises(IntegrityFailure, match=written.document.text_hash):
-                    reader.text(written.document.text_hash)
+        with pytest.raises(IntegrityFailure, match=written.document.text_hash):
+            opened(place).text(written.document.text_hash)
 
     def test_a_lost_manifest_does_not_bring_back_what_was_revoked(self, place: Path) -> None:
         store = opened(place)
@@ -241,12 +239,13 @@ class TestCompaction:
         assert make.check_whole(reader) == {"a": 4, "b": 1}
 
     def test_a_failure_to_compact_does_not_fail_the_commit(self, place: Path, caplog: pytest.LogCaptureFixture) -> None:
-        store = opened(place, compact_after=2)
-        store.commit([make.write("a", 1)])
+        store = opened(place, compact_after=4)
+        for version in range(3):
+            store.commit([make.write("a", version)])
         data = place / "db" / "texts.lance" / "data"
         for file in data.iterdir():
             file.unlink()
-        assert store.commit([make.relabel("a", 1, Labels("secret"))]) == 2
+        assert store.commit([make.relabel("a", 2, Labels("secret"))]) == 4
         assert "could not be compacted" in caplog.text
 
 

@@ -1,0 +1,77 @@
+"""Facts that must come out of public documents, as their manifest states them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import UnreadableFile
+from core.ingest.chunk import chunk_document
+from core.ingest.parse import parse_file
+from core.ingest.parsers import known_extensions
+from core.ingest.read import read_file
+from core.ports import ParsedDocument
+from core.settings import Chunking, Limits
+
+Check = Callable[[ParsedDocument], ParsedDocument]
+
+
+@pytest.fixture(scope="module")
+def entries(shared_data: Path) -> list[dict[str, Any]]:
+    lines = (shared_data / "documents" / "manifest.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def read(shared_data: Path, name: str) -> ParsedDocument:
+    folder = shared_data / "documents"
+    return parse_file(read_file(folder / name, folder, Limits()))
+
+
+def test_facts_and_rows(shared_data: Path, entries: list[dict[str, Any]], checked: Check) -> None:
+    seen = 0
+    for entry in entries:
+        if not entry["file"].endswith(known_extensions()):
+            continue
+        parsed = checked(read(shared_data, entry["file"]))
+        lines = parsed.text.split("\n")
+        assert [fact for fact in entry.get("facts", ()) if fact not in parsed.text] == []
+        if "row" in entry:
+            assert " | ".join(entry["row"]) in lines
+        assert parsed.warnings == ()
+        seen += 1
+    assert seen == 7
+
+
+def test_every_fact_is_whole_in_a_chunk(shared_data: Path, entries: list[dict[str, Any]]) -> None:
+    for entry in entries:
+        if entry["file"].endswith(known_extensions()):
+            chunks = chunk_document("d", read(shared_data, entry["file"]), Chunking())
+            for fact in entry.get("facts", ()):
+                assert any(fact in chunk.indexed_text for chunk in chunks), fact
+
+
+def test_other_formats_are_refused(shared_data: Path, entries: list[dict[str, Any]]) -> None:
+    for entry in entries:
+        if not entry["file"].endswith(known_extensions()):
+            with pytest.raises(UnreadableFile):
+                read(shared_data, entry["file"])
+
+
+def test_translations_have_the_same_structure(shared_data: Path) -> None:
+    english, chinese = (read(shared_data, f"ch02.{language}.html") for language in ("en", "zh-cn"))
+    kinds = [[block.kind for block in parsed.blocks] for parsed in (english, chinese)]
+    assert kinds[0] == kinds[1] and kinds[0].count("row") > 300
+    anchors = [[b.section_anchor for b in parsed.blocks if b.kind == "heading"] for parsed in (english, chinese)]
+    assert anchors[0] == anchors[1] and len(anchors[0]) > 50
+    assert anchors[0][1] == "_debian_package_management/_debian_package_management_prerequisites"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_markdown_tables_and_headings_are_all_found(shared_data: Path, language: str) -> None:
+    parsed = read(shared_data, f"mineru-output_files.{language}.md")
+    kinds = [block.kind for block in parsed.blocks]
+    assert 8 <= kinds.count("table") and 40 <= kinds.count("heading") <= 42
