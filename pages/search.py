@@ -33,6 +33,7 @@ with errors.shown():
         empty.none_chosen()
     elif not state.query.strip():
         empty.nothing_asked()
+        resources.warm_up(choice.chosen)
     else:
         with st.spinner(say("search.loading")):
             view = search_view.search(workbench, state, choice.chosen, principal)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
 
+from core.errors import CoreError
 from core.home import Workbench
 
 HOME = ".workbench"
@@ -20,6 +23,18 @@ def home_folder() -> Path:
 def workbench() -> Workbench:
     """The home's one Workbench. Raises SettingsError, InputError."""
     return _opened(str(home_folder()))
+
+
+def warm_up(collections: Sequence[str]) -> None:
+    """Load what the first search would wait for. What fails here is left for that search to report."""
+    for name in collections:
+        with suppress(CoreError):
+            _warmed(str(home_folder()), name)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _warmed(home: str, collection: str) -> None:
+    _opened(home).library.snapshot([collection])
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
