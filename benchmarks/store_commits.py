@@ -4,7 +4,8 @@
 
 Times in milliseconds. `commit`: durable; median and 99th percentile of the commits since the last line, the longest
 (those compact), and the mean. `head`: nothing new. `new`: another instance learns of one commit and reads it
-(`head` + `since`). `since 0`: everything, on an open instance. `open`: a new instance up to its first `head`. `disk`: megabytes.
+(`head` + `since`). `since 0`: everything, on an open instance. `open`: a new instance up to its
+first `head`. `disk`: megabytes.
 """
 
 from __future__ import annotations
@@ -78,9 +79,8 @@ def learn(store: LanceStore, reader: LanceStore, number: int, draw: np.random.Ge
 
 def main(commits: int) -> None:
     draw = np.random.default_rng(7)
-    print(
-        f"{'commits':>8}{'commit':>8}{'p99':>7}{'max':>7}{'mean':>7}{'head':>8}{'new':>7}{'since 0':>9}{'open':>7}{'disk':>7}"
-    )
+    names = ("commits", "commit", "p99", "max", "mean", "head", "new", "since 0", "open", "disk")
+    print("".join(format(name, ">9") for name in names))
     with tempfile.TemporaryDirectory() as folder:
         place, settings = Path(folder), Store()
         store, reader = open_store(place, DIMENSION, settings), open_store(place, DIMENSION, settings)
@@ -102,8 +102,7 @@ def main(commits: int) -> None:
                 median(lambda: open_store(place, DIMENSION, settings).head()),
                 sum(file.stat().st_size for file in place.rglob("*") if file.is_file()) / 1e6,
             ]
-            widths = ("8.1f", "7.1f", "7.0f", "7.1f", "8.3f", "7.1f", "9.1f", "7.1f", "7.0f")
-            print(f"{number:>8}" + "".join(format(value, width) for value, width in zip(columns, widths, strict=True)))
+            print(f"{number:>9}" + "".join(format(value, "9.3f" if value < 1 else "9.1f") for value in columns))
             times = []
 
 

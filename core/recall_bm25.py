@@ -67,8 +67,11 @@ def feedback(candidates: CandidateSet, terms: Sequence[str], bm25: Array, settin
     added = []
     for term, parts in gathered.items():
         occurrences = len(_postings(candidates, term)[0])
-        if term not in weights and occurrences:
-            added.append((-math.fsum(parts) * _idf(candidates, occurrences, settings), term))
+        if term in weights or not occurrences:
+            continue
+        idf = _idf(candidates, occurrences, settings)
+        if idf > 0:  # Okapi's is not where half of the texts hold a term: such a term tells nothing
+            added.append((-math.fsum(parts) * idf, term))
     best = sorted(added)[: settings.feedback_terms]
     return weights | {term: settings.feedback_weight * score / best[0][0] for score, term in best}
 

@@ -46,7 +46,8 @@ def _exact(candidates: CandidateSet, approximate: Array, query: Array, depth: in
     margin = np.float32(len(query) * 2.0**-23)
     approximate = approximate.copy()
     candidates.fold_twins(approximate, -np.inf)
-    rows = np.flatnonzero(approximate > -np.inf)
+    # A query of length 0 has no angle with anything; without this, every row would tie at 0.
+    rows = np.flatnonzero(approximate > -np.inf) if query.any() else np.zeros(0, np.int64)
     if len(rows) > depth:
         found = approximate[rows]
         last = np.partition(found, len(rows) - depth)[len(rows) - depth]

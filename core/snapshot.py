@@ -255,7 +255,9 @@ def _named(table: DocumentTable, collection: str, name: str) -> int | None:
     revisions = np.flatnonzero((table.knowledge == docs.knowledge_number(name)) & table.present)
     if not len(revisions):
         return None
-    return int(revisions[np.lexsort((table.ids[revisions], -table.revised_at[revisions]))[0]])
+    moments = table.revised_at[revisions]
+    newest = revisions[moments == moments.max()]  # not by sorting −moments: NEVER_REVISED has no negative
+    return int(newest[np.argsort(table.ids[newest])[0]])
 
 
 def _families(parents: Mapping[int, int | None]) -> set[int]:

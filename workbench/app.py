@@ -13,9 +13,10 @@ from workbench.messages import say
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 
-st.set_page_config(
-    page_title=say("app.title"), page_icon=":material/search:", layout="wide", initial_sidebar_state="expanded"
-)
+# A file: the browser would fetch a material icon from elsewhere.
+ICON = Path(__file__).resolve().parent / "data" / "icon.png"
+
+st.set_page_config(page_title=say("app.title"), page_icon=ICON, layout="wide", initial_sidebar_state="expanded")
 st.navigation(
     [
         st.Page(PAGES / "search.py", title=say("page.search.title"), icon=":material/search:", default=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import unicodedata
 from collections.abc import Iterable, Mapping
 from io import StringIO
@@ -25,7 +26,7 @@ def read_sidecar(document: Path) -> DocumentMetadata | None:
 
     Raises MetadataError, also where both exist.
     """
-    there = [path for ending in SIDECARS if (path := document.with_name(document.name + ending)).exists()]
+    there = [path for ending in SIDECARS if os.path.lexists(path := document.with_name(document.name + ending))]
     if len(there) > 1:
         raise MetadataError(f"{document.name} has two sidecars: {there[0].name} and {there[1].name}", "keep one")
     if not there:
@@ -115,6 +116,8 @@ def _records(found: Any, file: Path) -> list[tuple[str, Any]]:
 
 def _text(file: Path) -> str:
     try:
+        if file.exists() and not file.is_file():  # reading a pipe would wait for ever
+            raise MetadataError(f"{file}: not a regular file", "leave it out")
         if file.stat().st_size > _FILE_MAX_BYTES:
             raise MetadataError(f"{file}: larger than {_FILE_MAX_BYTES:,} bytes", "divide it")
         return decode(str(file), file.read_bytes()).text

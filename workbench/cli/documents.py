@@ -107,17 +107,16 @@ def cells(row: DocumentRow) -> tuple[str, ...]:
 
 
 def say_view(view: DocumentView, with_text: bool) -> None:
+    from core.provenance import format_location
+
     facts = {key: value for key, value in details(view.row).items() if value not in (None, [], "")}
     labels = facts.pop("labels")
     facts |= {key: value for key, value in labels.items() if value and key != "classification"}
     say(table(("", ""), [(key, fact(value)) for key, value in facts.items()]).lstrip("\n"))
     say()
-    header = ("chunk", "start", "end", "section", "where")
-    where = [
-        "; ".join(f"{key} {fact(list(values))}" for key, values in chunk.provenance.items()) for chunk in view.chunks
-    ]
-    chunks = zip(view.chunks, where, strict=True)
-    say(table(header, [(c.chunk_id, str(c.start), str(c.end), c.section_anchor, place) for c, place in chunks]))
+    places = [format_location(chunk.provenance) for chunk in view.chunks]
+    chunks = zip(view.chunks, places, strict=True)
+    say(table(("chunk", "start", "end", "where"), [(c.chunk_id, str(c.start), str(c.end), at) for c, at in chunks]))
     if with_text:
         say()
         say(wrapped(view.text, ""))

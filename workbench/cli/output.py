@@ -18,7 +18,8 @@ _ESCAPES = re.compile(
 _LINE_BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _BAD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _BAD_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_PIECES = re.compile(r"\s+|[⺀-鿿가-힯豈-﫿︰-\uff9f]|[^\s⺀-鿿가-힯豈-﫿︰-\uff9f]+")
+_HAN, _CLOSING = "⺀-鿿가-힯豈-﫿︰-\uff9f", "，。、；：？！」』）】》”’…"
+_PIECES = re.compile(rf"\s+|[{_HAN}][{_CLOSING}]*|[^\s{_HAN}]+")
 
 WIDTH_MIN, WIDTH_MAX = 40, 100
 

@@ -23,5 +23,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(report)
     else:
-        say(f"rebuilt collection {args.collection!r}")
+        say(
+            f"rebuilt collection {report.collection!r}: {report.documents} documents in {report.chunks} chunks,"
+            f" {report.embedder}, index version {report.index_version}"
+        )
     return 0

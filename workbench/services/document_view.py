@@ -24,7 +24,7 @@ class Line:
     """From 1, in the canonical text."""
     text: str
     passage: tuple[int, int] | None
-    """The part of it that belongs to the passage; None: nothing."""
+    """The part of it that belongs to the passage, `(0, 0)` for an empty line inside; None: nothing."""
     marks: tuple[tuple[int, int], ...]
     """Parts that match the query, inside the passage only."""
     heading: bool
@@ -69,7 +69,7 @@ def at_passage(view: DocumentView, span: tuple[int, int], query: str) -> OpenedD
         if offset + len(raw) >= low and offset <= high:
             line = _line(total, raw, offset, (max(low, start), min(high, end)), (low, high), marks, bool(found))
             shown.append(line)
-            if line.passage:
+            if line.passage is not None:
                 first_in = first_in or total
                 last_in = total
         offset += len(raw) + 1
@@ -101,10 +101,11 @@ def _line(
         first, last = max(span[0], begin), min(span[1], finish)
         return (first - begin, last - begin) if first < last else None
 
+    empty_inside = begin == finish and passage[0] <= begin < passage[1]
     return Line(
         number=number,
         text=raw[begin - offset : finish - offset],
-        passage=inside(passage),
+        passage=(0, 0) if empty_inside else inside(passage),
         marks=tuple(part for span in marks if (part := inside(span))),
         heading=heading,
     )

@@ -17,6 +17,8 @@ from workbench.services.search_state import SearchState
 from workbench.services.settings_choice import effective
 
 Spans = tuple[tuple[int, int], ...]
+Place = tuple[str, int, int]
+"""Document id, and start and end of a passage in it."""
 
 RANK_STAGES: tuple[str, ...] = ("exact", "bm25", "dense", "fused", "diversified", "prior", "merged")
 LOST_SHOWN = 5
@@ -40,8 +42,7 @@ class Card:
         return self.passage.rank
 
     @property
-    def place(self) -> tuple[str, int, int]:
-        """Equal for the same passage found by two searches."""
+    def place(self) -> Place:
         return self.passage.document_id, self.passage.start, self.passage.end
 
     @property
@@ -78,7 +79,7 @@ class SearchView:
     """Stages that took time, in their order, in milliseconds; without the total."""
 
     @property
-    def order(self) -> tuple[tuple[str, int, int], ...]:
+    def order(self) -> tuple[Place, ...]:
         return tuple(card.place for card in self.cards)
 
 
@@ -118,10 +119,22 @@ def view_of(result: SearchResult, settings: Settings) -> SearchView:
     )
 
 
-def moves(before: Sequence[tuple[str, int, int]], after: Sequence[tuple[str, int, int]]) -> tuple[int | None, ...]:
-    """For each place of `after`, how many ranks it rose since `before` (negative: fell); None: it was not there."""
-    ranks = {place: rank for rank, place in enumerate(before)}
-    return tuple(ranks[place] - rank if place in ranks else None for rank, place in enumerate(after))
+def moves(before: Sequence[Place], after: Sequence[Place]) -> tuple[int | None, ...]:
+    """For each place of `after`, how many ranks it rose since `before` (negative: fell); None: it was not there.
+
+    Passages are cut anew by every search: those that share text are the same, the best of `before` first.
+    """
+    left = dict(enumerate(before))
+    found: list[int | None] = []
+    for rank, place in enumerate(after):
+        same = next((old for old, other in left.items() if _overlap(place, other)), None)
+        found.append(None if same is None else same - rank)
+        left.pop(-1 if same is None else same, None)
+    return tuple(found)
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    return one[0] == other[0] and one[1] < other[2] and other[1] < one[2]
 
 
 def _card(passage: Passage, query: str, rows: Mapping[str, TraceRow], channels: Sequence[Channel]) -> Card:

@@ -67,7 +67,7 @@ def _person(workbench: Workbench, state: SearchState) -> None:
     st.selectbox(
         say("context.person"),
         list(people),
-        index=None,
+        index=0 if wanted in people else None,
         key=session_keys.ACTOR,
         format_func=partial(_label, {name: describe(principal) for name, principal in people.items()}),
         placeholder=say("context.person_none"),

@@ -30,8 +30,9 @@ def draw(view: SearchView, selected: int) -> None:
 
 
 def _latency(view: SearchView) -> None:
-    st.markdown(f"**{say('explain.latency')}**")
-    st.caption(say("explain.total", ms=f"{view.result.latency_ms.get('total', 0.0):.1f}"))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{say('explain.latency')}**", width="content")
+        st.caption(say("explain.total", ms=f"{view.result.latency_ms.get('total', 0.0):.1f}"))
     words = {stage: say(f"latency.{stage}") for stage, _ in view.latency}
     stages = ", ".join(f"{words[stage]} {ms:.1f}" for stage, ms in view.latency)
     st.plotly_chart(

@@ -14,6 +14,8 @@ from workbench.services.search_view import SearchView
 from workbench.ui import document_panel, errors, explain_panel, result_card, session_keys
 from workbench.view import markup
 
+PANEL_PX = 430
+
 
 @st.fragment
 def draw(workbench: Workbench, principal: Principal, view: SearchView, moved: Sequence[int | None]) -> None:
@@ -24,14 +26,15 @@ def draw(workbench: Workbench, principal: Principal, view: SearchView, moved: Se
         errors.refusal(view.result.refusal.code)
         return
     compared = any(moved) or None in moved
-    found, why = st.columns([7, 5], gap="medium")
-    with found:
+    # Side by side where there is room for both, else one below the other.
+    row = st.container(horizontal=True, gap="medium")
+    with row.container(width="stretch"):
         if view.answer:
             _answer(view)
         _toolbar(view)
         for card, step in zip(view.cards, moved, strict=True):
             result_card.draw(card, step, compared)
-    with why:
+    with row.container(width=PANEL_PX):
         explain_panel.draw(view, min(session_keys.selected(), len(view.cards)))
     target = session_keys.opened()
     if target is not None:

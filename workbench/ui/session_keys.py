@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from workbench.services.search_view import Place
+
 QUERY = "search.query"
 COLLECTIONS = "search.collections"
 ACTOR = "search.actor"
@@ -75,7 +77,7 @@ def new_search() -> None:
     st.session_state.pop(_SELECTED, None)
 
 
-Order = tuple[tuple[str, int, int], ...]
+Order = tuple[Place, ...]
 
 
 def previous_order(request: str, settings: str, order: Order) -> Order:

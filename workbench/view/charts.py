@@ -44,7 +44,8 @@ def waterfall(lines: Sequence[RankLine], selected: int | None, words: Mapping[st
                 "showgrid": True,
                 "zeroline": False,
                 "fixedrange": True,
-                "tickfont": _FONT,
+                "tickfont": {"size": 12},
+                "tickangle": 0,
                 "automargin": True,
             },
             "yaxis": {

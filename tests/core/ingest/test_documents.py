@@ -64,7 +64,7 @@ def test_other_formats_are_refused(shared_data: Path, entries: list[dict[str, An
 def test_translations_have_the_same_structure(shared_data: Path) -> None:
     english, chinese = (read(shared_data, f"ch02.{language}.html") for language in ("en", "zh-cn"))
     kinds = [[block.kind for block in parsed.blocks] for parsed in (english, chinese)]
-    assert kinds[0] == kinds[1] and kinds[0].count("row") > 300
+    assert kinds[0] == kinds[1] and kinds[0].count("row") > 250
     anchors = [[b.section_anchor for b in parsed.blocks if b.kind == "heading"] for parsed in (english, chinese)]
     assert anchors[0] == anchors[1] and len(anchors[0]) > 50
     assert anchors[0][1] == "_debian_package_management/_debian_package_management_prerequisites"
@@ -74,4 +74,4 @@ def test_translations_have_the_same_structure(shared_data: Path) -> None:
 def test_markdown_tables_and_headings_are_all_found(shared_data: Path, language: str) -> None:
     parsed = read(shared_data, f"mineru-output_files.{language}.md")
     kinds = [block.kind for block in parsed.blocks]
-    assert 8 <= kinds.count("table") and 40 <= kinds.count("heading") <= 42
+    assert kinds.count("table") >= 8 and 40 <= kinds.count("heading") <= 42

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,15 @@ def test_bad_sidecars(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(MetadataError, match=r"a\.md\.meta"):
         read_sidecar(tmp_path / "a.md")
+
+
+def test_a_sidecar_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.md.meta.yaml").symlink_to(tmp_path / "nowhere.yaml")
+    os.mkfifo(tmp_path / "b.md.meta.json")
+    (tmp_path / "c.md.meta.json").mkdir()
+    for name, why in [("a.md", "No such file"), ("b.md", "not a regular file"), ("c.md", "not a regular file")]:
+        with pytest.raises(MetadataError, match=why):
+            read_sidecar(tmp_path / name)
 
 
 EXPECTED = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,14 +114,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def filled(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def filled(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with principals and the collection `kb`; only for tests that leave it as it is."""
     home = tmp_path_factory.mktemp("filled")
     (home / "principals.toml").write_text(PRINCIPALS, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_EMBEDDING__DEFAULT", "hash:64")
         assert main(["--home", str(home), "ingest", str(files), "--collection", "kb"]) == 0
-    yield home
+    return home
 
 
 @pytest.fixture

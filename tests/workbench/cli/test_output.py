@@ -49,6 +49,7 @@ def test_wrapped_lines_fit_and_lose_nothing_but_white_space(text: str, columns: 
 def test_wrapping_keeps_words_and_breaks_between_han_characters() -> None:
     assert wrapped("a refund takes three days", "  ", 14) == "  a refund\n  takes three\n  days"
     assert wrapped("微信支付退款一个工作日", "", 8) == "微信支付\n退款一个\n工作日"
+    assert wrapped("微信支付。退款", "", 8) == "微信支\n付。退款"
     assert wrapped("one\n\n  two", "> ", 20) == "> one\n>\n>   two"
     assert wrapped("x" * 25, "", 10) == "xxxxxxxxxx\nxxxxxxxxxx\nxxxxx"
 

@@ -17,5 +17,7 @@ def test_a_rebuilt_collection_gives_the_same(cli: Any, people: Path, files: Path
     ran = cli("rebuild", "--collection", "kb")
     assert (ran.code, "'kb'" in ran.out) == (0, True)
     assert ranking() == before
-    assert cli("rebuild", "--collection", "kb", "--json").json is not None
+    ran = cli("rebuild", "--collection", "kb", "--json")
+    assert set(ran.json) == {"collection", "documents", "chunks", "embedder", "index_version"}
+    assert (ran.json["documents"], ran.json["embedder"]) == (3, "hash:64")
     assert cli("rebuild", "--collection", "none").code == 2

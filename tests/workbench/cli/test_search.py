@@ -93,7 +93,9 @@ def test_for_people(cli: Any, reading: Path) -> None:
 
 def test_text_of_documents_is_harmless_for_the_terminal(cli: Any, people: Path, tmp_path: Path) -> None:
     labels = "---\nclassification: public\nacl_allow: ['*']\n---\n"
-    (tmp_path / "evil.md").write_text(f"{labels}# Evil\u202e title\n\nTorque \u009b31mwrench\u009d0;x\u0007 text.", "utf-8")
+    (tmp_path / "evil.md").write_text(
+        f"{labels}# Evil\u202e title\n\nTorque \u009b31mwrench\u009d0;x\u0007 text.", "utf-8"
+    )
     assert cli("ingest", tmp_path / "evil.md", "--collection", "kb").code == 0
     for extra in ([], ["--json"], ["--answer", "--explain"]):
         out = cli("search", "torque wrench", "--collection", "kb", *extra).out
