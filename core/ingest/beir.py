@@ -78,7 +78,8 @@ def _documents(file: Path) -> dict[str, tuple[str, str]]:
         identity, title = _field(record, "_id", file, line), str(record.get("title") or "")
         if identity in found:
             raise InputError(f"{file.name} line {line}: the id {identity!r} occurs twice", "make ids unique")
-        text = f"{title}\n{_field(record, 'text', file, line, empty=True)}" if title else str(record["text"])
+        body = _field(record, "text", file, line, empty=True)
+        text = f"{title}\n{body}" if title else body
         if text.strip():
             found[identity] = (title, text)
     if not found:
