@@ -7,7 +7,7 @@ from datetime import datetime
 
 import numpy as np
 
-from core.access import LEVELS, PermissionSet
+from core.access import LEVELS, EffectiveLabels, PermissionSet
 from core.candidates import CandidateSet
 from core.errors import IntegrityFailure
 from core.merge import MergedSpan
@@ -55,9 +55,7 @@ def _passage(
     snapshot = candidates.snapshot
     number = int(span.document)
     document = snapshot.documents[number]
-    labels = snapshot.effective_labels(number)
-    if labels is None or not permission.sees(labels):
-        raise IntegrityFailure("a document was about to be released to somebody who may not see it")
+    labels = _seen_labels(candidates, number, permission)
     text = texts[document.text_hash]
     rows = [ranking.rows[key] for key in span.chunks]
     refs = tuple(_reference(candidates, document, row, text) for row in rows)
@@ -81,8 +79,16 @@ def _passage(
         rerank_score=None,
         retrieved_at=retrieved_at,
         chunk_refs=refs,
-        also_in=_twins(candidates, rows),
+        also_in=_twins(candidates, rows, permission),
     )
+
+
+def _seen_labels(candidates: CandidateSet, number: int, permission: PermissionSet) -> EffectiveLabels:
+    """A document's labels from its own record. Raises IntegrityFailure where they do not let it be seen."""
+    labels = candidates.snapshot.effective_labels(number)
+    if labels is None or not permission.sees(labels):
+        raise IntegrityFailure("a document was about to be released to somebody who may not see it")
+    return labels
 
 
 def _location(provenances: Sequence[Provenance], title: str) -> str:
@@ -119,14 +125,16 @@ def _reference(candidates: CandidateSet, document: Document, row: int, text: str
     )
 
 
-def _twins(candidates: CandidateSet, rows: Sequence[int]) -> tuple[Twin, ...]:
+def _twins(candidates: CandidateSet, rows: Sequence[int], permission: PermissionSet) -> tuple[Twin, ...]:
     snapshot = candidates.snapshot
     found = []
     for representative, group in candidates.twins_of(np.asarray(rows)).items():
         for row in group.tolist():
             if row != representative:
                 segment, local = snapshot.locate(row)
-                document = snapshot.documents[int(snapshot.document[row])]
+                number = int(snapshot.document[row])
+                _seen_labels(candidates, number, permission)
+                document = snapshot.documents[number]
                 span = int(segment.start[local]), int(segment.end[local])
                 found.append(Twin(document.document_id, document.path, document.title, *span))
     return tuple(sorted(found, key=lambda twin: (twin.path, twin.start, twin.document_id)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from core.candidates import CandidateSet, rows_where
@@ -37,13 +39,25 @@ def resolve_document(candidates: CandidateSet, name: str) -> int:
     Only documents in scope are looked at, so the answer tells nothing about others.
     """
     table = candidates.snapshot.documents
-    for identity in (name, *(document_id(collection, name) for collection in candidates.snapshot.collections)):
-        number = table.numbers.get(identity.encode("utf-8", "replace"))
-        if number is not None and candidates.documents[number]:
-            return number
+    try:
+        paths = [document_id(collection, name) for collection in candidates.snapshot.collections]
+    except UnicodeEncodeError:
+        raise UnknownDocument(name) from None
+    for identities in ([name], paths):
+        numbers = [table.numbers.get(identity.encode()) for identity in identities]
+        found = [number for number in numbers if number is not None and candidates.documents[number]]
+        if found:
+            return _only(candidates, name, found)
     found = np.flatnonzero((table.name_key == name_key(name)) & candidates.documents).tolist()
     if not found:
         raise UnknownDocument(name)
-    if len(found) > 1:
-        raise AmbiguousDocument(name, sorted(table[number].path for number in found))
-    return int(found[0])
+    return _only(candidates, name, found)
+
+
+def _only(candidates: CandidateSet, name: str, found: Sequence[int]) -> int:
+    if len(found) == 1:
+        return int(found[0])
+    documents = [candidates.snapshot.documents[number] for number in found]
+    paths = sorted({document.path for document in documents})
+    # Documents of two collections may share their path: then only their ids tell them apart.
+    raise AmbiguousDocument(name, paths if len(paths) == len(found) else sorted(d.document_id for d in documents))

@@ -27,7 +27,7 @@ from core.location import within
 from core.ports import AuditSink
 from core.ranking import Clock, Ranking, rank
 from core.scope import microseconds
-from core.settings import Settings
+from core.settings import Retrieval, Settings
 from core.trace import trace
 from core.types import (
     Answer,
@@ -127,8 +127,8 @@ def checked(request: Request, settings: Settings) -> int:
         )
     if not request.collections:
         raise InputError("no collection is named", "name one with --collection")
-    if not 0 <= request.depth <= settings.limits.depth_max:
-        raise InputError(f"depth {request.depth} is out of range", f"allowed: 0 to {settings.limits.depth_max}")
+    if type(request.depth) is not int or not 0 <= request.depth <= settings.limits.depth_max:
+        raise InputError(f"depth {request.depth!r} is out of range", f"allowed: 0 to {settings.limits.depth_max}")
     top_k = settings.retrieval.top_k if request.top_k is None else request.top_k
     if type(top_k) is not int or top_k < 1:
         raise InputError(f"top_k {top_k!r} is no positive whole number")
@@ -175,7 +175,7 @@ class _Run:
             return library.embed_query(self.request.collections, self.request.query)
         except EmbedderUnavailable:
             self.flags = (*self.flags, VECTOR_CHANNEL_DOWN)
-            if self.settings.retrieval.channels == ("dense",):
+            if not _words_count(self.settings.retrieval):
                 raise StoreFailure("no channel is available", "check the embedder with `workbench doctor`") from None
             return None
         finally:
@@ -257,6 +257,12 @@ class _Run:
             "as_of": to_json(self.as_of),
             "settings": self.settings.fingerprint(),
         }
+
+
+def _words_count(settings: Retrieval) -> bool:
+    """Whether a channel that needs no vector takes part with a weight."""
+    weights = {"exact": settings.weight_exact, "bm25": settings.weight_bm25}
+    return any(weights.get(channel, 0) > 0 for channel in settings.channels)
 
 
 def _answer(query: str, found: Sequence[Passage]) -> Answer | None:

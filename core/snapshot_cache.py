@@ -25,6 +25,7 @@ from core.documents import DocumentTable, Records
 from core.ports import Delta, chunk_schema
 from core.segment import Segment, Strings
 from core.snapshot import Placed, Snapshot, empty, refresh
+from core.store.documents import digest as digest_of
 from core.text import tokenizer_fingerprint
 from core.types import Labels
 
@@ -51,11 +52,11 @@ class SnapshotCache:
         """The saved snapshot with labels resolved anew, or None where there is none to be trusted."""
         try:
             manifest = json.loads((self.folder / "manifest.json").read_text("utf-8"))
-            if manifest["format"] != _format(dimension):
+            if manifest["format"] != _format(dimension) or manifest.pop("digest") != digest_of(manifest):
                 return None
             table = _load_documents(self.folder / manifest["documents"], manifest["digests"])
             placed = tuple(self._load_segment(name, manifest["digests"]) for name in manifest["segments"])
-        except (OSError, ValueError, KeyError, TypeError, EOFError):
+        except Exception:  # NumPy's reader of a damaged header raises nearly anything, tokenize.TokenError included
             return None
         base = replace(empty(collection, dimension), documents=table, placed=placed)
         nothing = Delta(manifest["seq"], (), (), {}, {}, chunk_schema(dimension).empty_table())
@@ -68,13 +69,13 @@ class SnapshotCache:
     def save(self, snapshot: Snapshot) -> None:
         """Write what is not there yet, then the manifest in one step. A failure leaves the old manifest in force.
 
-        Where another process is saving, nothing is done.
+        Where another process is saving, or the disk is full, nothing is done: a search can do without.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.folder / "lock", timeout=0):
                 self._save(snapshot)
-        except Timeout:
+        except (Timeout, OSError):
             return
 
     def _save(self, snapshot: Snapshot) -> None:
@@ -82,7 +83,7 @@ class SnapshotCache:
         names, saved = [], {}
         for item in snapshot.placed:
             _, name = self.saved.get(id(item.segment), (item.segment, ""))
-            if not name:
+            if not (name and (self.folder / name).is_dir()):  # another process may have swept it
                 name = f"segment-{secrets.token_hex(8)}"
                 _write(self.folder / name, {**seg.arrays(item.segment), "document": item.document})
             digests[name] = _digest({**seg.arrays(item.segment), "document": item.document}, (*DIGESTED, "document"))
@@ -100,7 +101,7 @@ class SnapshotCache:
             "documents": documents,
             "digests": digests,
         }
-        _replace(self.folder / "manifest.json", json.dumps(manifest).encode())
+        _replace(self.folder / "manifest.json", json.dumps({**manifest, "digest": digest_of(manifest)}).encode())
         self.saved = saved
         self._sweep({*names, documents})
 

@@ -70,7 +70,7 @@ def test_a_home_without_collections_names_the_first_step(home: Path) -> None:
 def test_a_query_gives_cards_an_answer_and_the_ranks(app: Run) -> None:
     page = app()
     page = _checked(page.text_input(key="search.query").set_value("how long does a refund take").run())
-    assert page.query_params["q"] in ("how long does a refund take", ["how long does a refund take"])
+    assert "how long does a refund take" in page.query_params["q"]
     titles = _titles(page)
     assert "Refund policy" in titles[0]
     assert 'href="#passage-1"' in _html(page)
@@ -253,7 +253,7 @@ def test_only_this_document_is_searched_on_demand(app: Run) -> None:
     page = app(q="refund")
     page = _checked(page.button(key="search.open.1").click().run())
     page = _checked(page.button(key="search.only_here").click().run())
-    assert page.query_params["doc"] in ("policies/refunds.md", ["policies/refunds.md"]) or "doc" in page.query_params
+    assert "refunds" in str(page.query_params["doc"])
     assert "box-shadow" not in _html(page)
 
 
@@ -274,7 +274,14 @@ def test_results_can_be_taken_along(app: Run) -> None:
 
 
 def test_the_same_address_shows_the_same_view(app: Run) -> None:
-    address = {"q": "refund", "who": "ann", "doc": "policies/refunds.md", "rrf_k": "7", "mmr": "false", "preset": "classic"}
+    address = {
+        "q": "refund",
+        "who": "ann",
+        "doc": "policies/refunds.md",
+        "rrf_k": "7",
+        "mmr": "false",
+        "preset": "classic",
+    }
     one, other = app(**address), app(**address)
     assert _titles(one) == _titles(other) != []
     assert one.selectbox(key="search.actor").value == "ann"

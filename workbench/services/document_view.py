@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from core.types import Principal
 
 REACH_CHARS = 20_000
 """Text shown before and after the passage."""
+PASSAGE_CHARS = 100_000
+"""Longest passage that settings allow."""
 NEAR_LINES = 8
 """Lines before the passage that stand right above it."""
 
@@ -55,8 +58,9 @@ def at_passage(view: DocumentView, span: tuple[int, int], query: str) -> OpenedD
     """The span is cut to the text: an address may come from an older revision."""
     text = view.text
     start = min(max(0, span[0]), len(text))
-    end = min(max(start, span[1]), len(text))
+    end = min(max(start, span[1]), len(text), start + PASSAGE_CHARS)
     marks = [(start + first, start + last) for first, last in highlight(text[start:end], query)] if query else []
+    mark_starts, mark_ends = [first for first, _ in marks], [last for _, last in marks]
     low, high = max(0, start - REACH_CHARS), min(len(text), end + REACH_CHARS)
     shown: list[Line] = []
     headings: list[tuple[int, str]] = []
@@ -67,7 +71,8 @@ def at_passage(view: DocumentView, span: tuple[int, int], query: str) -> OpenedD
         if found and found.group(1):
             headings.append((total, found.group(1)))
         if offset + len(raw) >= low and offset <= high:
-            line = _line(total, raw, offset, (max(low, start), min(high, end)), (low, high), marks, bool(found))
+            near = marks[bisect_right(mark_ends, offset) : bisect_left(mark_starts, offset + len(raw))]
+            line = _line(total, raw, offset, (max(low, start), min(high, end)), (low, high), near, bool(found))
             shown.append(line)
             if line.passage is not None:
                 first_in = first_in or total

@@ -104,7 +104,7 @@ def _location(state: SearchState) -> None:
         ):
             address.show(key, getattr(state, field))
             st.text_input(
-                say(f"context.{field}"),
+                say(f"place.{field}"),
                 key=key,
                 placeholder=hint,
                 on_change=address.from_widget,
