@@ -135,9 +135,7 @@ def load(files: Sequence[Path] = (), environment: Mapping[str, str] | None = Non
             layers[section][key] = value
     for section, key, text in _environment_entries(os.environ if environment is None else environment):
         layers[section][key] = text
-    preset = layers["retrieval"].get("preset", Retrieval().preset)
-    if preset not in PRESETS:
-        raise SettingsError("retrieval.preset", f"no preset {preset!r}", f"choose one of {', '.join(PRESETS)}")
+    preset = _cast(Retrieval, "retrieval", "preset", layers["retrieval"].get("preset", Retrieval().preset))
     layers["retrieval"] = {**preset_values(preset), **layers["retrieval"]}
     built = {
         name: cls(**{key: _cast(cls, name, key, value) for key, value in layers[name].items()})
@@ -157,7 +155,7 @@ def _read(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         raise SettingsError(str(file), "no such file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(str(file), f"not readable as TOML ({error})") from None
 
 
@@ -195,6 +193,10 @@ def _cast(cls: type, section: str, key: str, value: Any) -> Any:
         inside = result == result and (low is None or result >= low) and (high is None or result <= high)
         if not inside:
             raise SettingsError(name, f"{value!r} is out of range", f"allowed: {low} to {high}")
+    if name == "retrieval.preset" and result not in PRESETS:
+        raise SettingsError(name, f"no preset {result!r}", f"choose one of {', '.join(PRESETS)}")
+    if name == "retrieval.channels" and not result:
+        raise SettingsError(name, "no channel is left", "name at least one")
     return result
 
 
@@ -237,7 +239,7 @@ def _as_plain(name: str, wanted: type, value: Any) -> Any:
             return int(value)
         if wanted is float and isinstance(value, str | int) and not isinstance(value, bool):
             return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SettingsError(name, f"{value!r} is no {wanted.__name__}") from None
     if not isinstance(value, wanted) or isinstance(value, bool):
         raise SettingsError(name, f"{value!r} is no {wanted.__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -17,9 +17,10 @@ from core.ingest.parse import parse_file
 from core.ingest.read import FoundFile, read_file, walk
 from core.ingest.report import FileOutcome, IngestReport, Outcome
 from core.library import Library
-from core.ports import DocumentWrite, ParsedDocument
+from core.ports import ChunkStore, DocumentWrite, ParsedDocument
 from core.settings import Settings
-from core.snapshot import HIDDEN
+from core.snapshot import HIDDEN, Snapshot
+from core.store.documents import provenance_to_json
 from core.store.registry import Collection
 from core.types import Chunk, Document, document_id, text_hash
 
@@ -109,7 +110,7 @@ def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument
 def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcome:
     everything = library.everything(collection)
     _check_revisions(prepared.document, everything)
-    outcome = _compare(prepared, everything)
+    outcome = _compare(prepared, everything, library.store(collection))
     if outcome == "unchanged":
         return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
     embedder = library.embedder_of(library.collection(collection))
@@ -117,7 +118,7 @@ def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcom
     texts = [chunk.indexed_text for chunk in prepared.chunks]
     embedder.passages(texts)
     with library.writing(collection) as (current, store):
-        if outcome == "relabelled" and _compare(prepared, library.everything(collection)) == "relabelled":
+        if outcome == "relabelled" and _compare(prepared, library.everything(collection), store) == "relabelled":
             write = DocumentWrite(prepared.document, None, None, None)
         else:
             vectors = library.embedder_of(current).passages(texts)
@@ -126,18 +127,27 @@ def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcom
     return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
 
 
-def _compare(prepared: Prepared, everything: CandidateSet) -> Outcome:
+def _compare(prepared: Prepared, everything: CandidateSet, store: ChunkStore) -> Outcome:
     """What committing it would do to the collection as it stands."""
     snapshot = everything.snapshot
     number = snapshot.documents.numbers.get(prepared.document.document_id.encode())
     if number is None or not everything.documents[number]:
         return "added"
     rows = np.flatnonzero(everything.mask & (snapshot.document == number))
-    same_chunks = {chunk.chunk_id.encode() for chunk in prepared.chunks} == set(snapshot.ids[rows].tolist())
+    chunks = {(c.chunk_id, c.section_anchor, provenance_to_json(c.provenance)) for c in prepared.chunks}
     held = snapshot.documents[number]
-    if held.text_hash != prepared.document.text_hash or not same_chunks or not snapshot.has_vector[rows].all():
+    if held.text_hash != prepared.document.text_hash or chunks != {_held_chunk(snapshot, row) for row in rows.tolist()}:
+        return "updated"
+    without = [identity.decode("ascii") for identity in snapshot.ids[rows[~snapshot.has_vector[rows]]].tolist()]
+    # A text without words has a vector too, a zero one; only a missing one is still to be made.
+    if without and store.chunk_rows(without)["vector"].null_count:
         return "updated"
     return "unchanged" if held == prepared.document else "relabelled"
+
+
+def _held_chunk(snapshot: Snapshot, row: int) -> tuple[str, str, str]:
+    segment, local = snapshot.locate(row)
+    return segment.ids[local].decode("ascii"), segment.anchors[local], segment.provenance[local]
 
 
 def _check_revisions(document: Document, everything: CandidateSet) -> None:
@@ -162,11 +172,11 @@ def _with_hidden(outcomes: Sequence[FileOutcome], collection: str, library: Libr
     snapshot = library.snapshot([collection])
     marked = []
     for outcome in outcomes:
-        number = snapshot.documents.numbers.get(document_id(collection, outcome.path).encode())
-        hidden = outcome.outcome != "refused" and number is not None and snapshot.document_class[number] == HIDDEN
-        marked.append(
-            FileOutcome(outcome.path, outcome.outcome, outcome.chunks, outcome.reason, outcome.warnings, bool(hidden))
-        )
+        if outcome.outcome != "refused":  # whose path is the user's, and may be none of a document
+            number = snapshot.documents.numbers.get(document_id(collection, outcome.path).encode())
+            hidden = number is not None and snapshot.document_class[number] == HIDDEN
+            outcome = replace(outcome, hidden=bool(hidden))
+        marked.append(outcome)
     return tuple(marked)
 
 

@@ -219,7 +219,8 @@ def test_joined_collections() -> None:
     assert snapshot.collections == ("c", "e")
     assert dict(snapshot.versions) == {"c": 1, "e": 2}
     stated = [
-        (snapshot.collections[snapshot.document_collection[n]], d.path) for n, d in enumerate(snapshot.documents.records)
+        (snapshot.collections[snapshot.document_collection[n]], d.path)
+        for n, d in enumerate(snapshot.documents.records)
     ]
     assert stated == [("c", "a"), ("c", "b"), ("e", "a"), ("e", "k")]
     assert len(labels_by_path(snapshot)) == 3, "two documents share a path"

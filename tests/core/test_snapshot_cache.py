@@ -54,7 +54,9 @@ def test_what_was_saved_comes_back(tmp_path: Path) -> None:
 def test_a_loaded_snapshot_goes_on_like_any(tmp_path: Path) -> None:
     library = mixed()
     SnapshotCache.at(tmp_path).save(library.snapshot("c"))
-    library.commit("c", [document_write("c", "d0", ["退款三天"], labels=SECRET), document_write("c", "new", ["refund"])])
+    library.commit(
+        "c", [document_write("c", "d0", ["退款三天"], labels=SECRET), document_write("c", "new", ["refund"])]
+    )
     library.commit("c", [], [document_id("c", "secret")])
     back = loaded(tmp_path)
     assert back is not None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ PLACES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integer
 
 
 @pytest.fixture(scope="module")
-def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    yield Workbench.open(small_home.make(tmp_path_factory.mktemp("small")))
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    return Workbench.open(small_home.make(tmp_path_factory.mktemp("small")))
 
 
 def _search(workbench: Workbench, query: str, actor: str = "default", **fields: Any) -> Any:

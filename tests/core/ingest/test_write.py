@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from core.errors import EmbedderMismatch, InputError, MetadataError, RoleMissing
+from core.home import Workbench
+from core.ingest.report import IngestReport
+from core.models.hash_embedder import HashEmbedder
+from core.types import Labels
+from tests.support.homes import GUEST, OWNER, files, opened
+
+REFUNDS = "# Refunds\n\nA refund takes three days.\n"
+
+
+@pytest.fixture
+def wb(home: Path) -> Workbench:
+    return opened(home)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "files"
+
+
+def outcomes(report: IngestReport) -> dict[str, str]:
+    return {Path(file.path).name: file.outcome for file in report.files}
+
+
+def ingest(
+    wb: Workbench, folder: Path, contents: Mapping[str, str | bytes] | None = None, **given: Path
+) -> IngestReport:
+    return wb.ingest([files(folder, contents or {})], "c", OWNER, **given)
+
+
+def shown(wb: Workbench, query: str = "refund") -> list[str]:
+    return [passage.path for passage in wb.search(query, collections=["c"], principal=GUEST).passages]
+
+
+def embedder(wb: Workbench) -> HashEmbedder:
+    inner = wb.library.embedder_of(wb.library.collection("c"))._embedder
+    assert isinstance(inner, HashEmbedder)
+    return inner
+
+
+def test_what_becomes_of_each_file(wb: Workbench, folder: Path) -> None:
+    assert outcomes(ingest(wb, folder, {"a.md": REFUNDS, "b.md": "# B\n\nrefund b\n"})) == {
+        "a.md": "added",
+        "b.md": "added",
+    }
+    labels = "---\nclassification: internal\nacl_allow: [staff]\n---\n"
+    report = ingest(
+        wb, folder, {"a.md": REFUNDS.replace("three", "nine"), "b.md": f"{labels}# B\n\nrefund b\n", "c.txt": "new"}
+    )
+    assert outcomes(report) == {"a.md": "updated", "b.md": "relabelled", "c.txt": "added"}
+    assert report.index_version == wb.library.head("c") == 5
+    assert [report.count(outcome) for outcome in ("added", "updated", "relabelled", "unchanged", "refused")] == [
+        1,
+        1,
+        1,
+        0,
+        0,
+    ]
+    assert sorted(shown(wb)) == ["a.md", "c.txt"]
+
+
+def test_what_has_not_changed_costs_nothing(wb: Workbench, folder: Path) -> None:
+    contents = {"a.md": REFUNDS, "b.md": "refund b", "wordless.txt": "--- !!! ---", "emoji.md": "# 🙂\n\n🙂\n"}
+    ingest(wb, folder, contents)
+    head, calls = wb.library.head("c"), embedder(wb).calls
+    for again in (wb, Workbench.open(wb.home)):
+        report = again.ingest([folder], "c", OWNER)
+        assert set(outcomes(report).values()) == {"unchanged"}
+        assert [file.chunks for file in report.files] == [file.chunks for file in report.files if file.chunks > 0]
+        assert (again.library.head("c"), report.index_version) == (head, head)
+    assert embedder(wb).calls == calls
+
+
+def test_new_labels_embed_nothing_and_write_no_chunk(wb: Workbench, folder: Path) -> None:
+    ingest(wb, folder, {"a.md": REFUNDS})
+    calls, chunks = embedder(wb).calls, wb.library.store("c").since(0).chunks_seq
+    report = ingest(wb, folder, {"a.md": f"---\nowner: ann\nquality: 70\n---\n{REFUNDS}"})
+    assert outcomes(report) == {"a.md": "relabelled"}
+    assert embedder(wb).calls == calls
+    assert wb.library.store("c").since(0).chunks_seq == chunks
+    assert [row.document.owner for row in wb.documents("c", GUEST)] == ["ann"]
+
+
+def test_a_place_that_has_changed_is_written(wb: Workbench, folder: Path) -> None:
+    """The same text under another heading: its anchors and sections are new."""
+    page = "<html><body><h1>Guide</h1><{0}>Part</{0}><p>A refund takes three days.</p></body></html>"
+    ingest(wb, folder, {"a.html": page.format("h2")})
+    before = wb.document("c", "a.html", GUEST)
+    report = ingest(wb, folder, {"a.html": page.format("p")})
+    after = wb.document("c", "a.html", GUEST)
+    assert before.text == after.text
+    assert [chunk.provenance for chunk in before.chunks] != [chunk.provenance for chunk in after.chunks]
+    assert outcomes(report) == {"a.html": "updated"}
+
+
+def test_a_file_that_is_refused_leaves_the_others(wb: Workbench, folder: Path) -> None:
+    contents: dict[str, str | bytes] = {
+        "a.md": REFUNDS,
+        "b.bin": b"\0\1\2",
+        "c.md": "---\nclassification: cosmic\n---\nx\n",
+        "d.md": "---\nacl_allw: [staff]\n---\nx\n",
+        "e.md": "refund e",
+    }
+    report = ingest(wb, folder, contents)
+    assert outcomes(report) == {
+        "a.md": "added",
+        "b.bin": "refused",
+        "c.md": "refused",
+        "d.md": "refused",
+        "e.md": "added",
+    }
+    assert all(file.reason and "\n" not in file.reason for file in report.refused)
+    assert sorted(shown(wb)) == ["a.md", "e.md"]
+    kept = ingest(wb, folder, {"e.md": "---\nstatus: gone\n---\nrefund e"})
+    assert outcomes(kept)["e.md"] == "refused" and sorted(shown(wb)) == ["a.md", "e.md"], "the old state stays"
+
+
+def test_a_refused_file_under_a_name_without_letters(wb: Workbench, tmp_path: Path) -> None:
+    folder = tmp_path / "bytes-\udcff"
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system takes only names in Unicode")
+    report = wb.ingest([files(folder, {"a.md": "refund", "b.bin": b"\0\1"})], "c", OWNER)
+    assert outcomes(report) == {"a.md": "added", "b.bin": "refused"}
+
+
+def test_who_is_hidden_is_counted_when_all_are_in(home: Path, folder: Path) -> None:
+    wb = opened(home, defaults=None)
+    contents = {
+        "a.md": "---\ninherits_from: z.md\n---\nchild",
+        "bare.md": "refund",
+        "orphan.md": "---\ninherits_from: nowhere.md\n---\nx",
+        "z.md": "---\nclassification: public\nacl_allow: ['*']\n---\nparent",
+    }
+    report = wb.ingest([files(folder, contents)], "c", OWNER)
+    assert [file.path for file in report.hidden] == ["bare.md", "orphan.md"]
+    assert [row.document.path for row in wb.documents("c", GUEST)] == ["a.md", "z.md"]
+    wb.set_defaults("c", OWNER, Labels("public", ("*",)))
+    assert [file.path for file in wb.ingest([folder], "c", OWNER).hidden] == ["orphan.md"]
+
+
+def revision(number: int, revised_at: str | None) -> str:
+    dated = f"revised_at: {revised_at}\n" if revised_at else ""
+    return f"---\nknowledge_id: K\nrevision: '{number}'\n{dated}---\nrefund revision {number}\n"
+
+
+def test_revisions_need_their_dates(wb: Workbench, folder: Path) -> None:
+    assert outcomes(ingest(wb, folder, {"1.md": revision(1, None)})) == {"1.md": "added"}
+    report = ingest(wb, folder, {"2.md": revision(2, "2026-01-02")})
+    assert outcomes(report) == {"1.md": "unchanged", "2.md": "refused"}
+    assert "revised_at" in report.refused[0].reason and "'K'" in report.refused[0].reason
+    report = ingest(wb, folder, {"1.md": revision(1, "2026-01-01")})
+    assert outcomes(report) == {"1.md": "relabelled", "2.md": "added"}
+    assert shown(wb) == ["2.md"], "the newer one is in force"
+    assert outcomes(ingest(wb, folder, {"3.md": revision(3, None)}))["3.md"] == "refused"
+    assert outcomes(ingest(wb, folder, {"2.md": revision(2, None)}))["2.md"] == "refused"
+    wb.remove_documents("c", ["1.md"], OWNER)
+    (folder / "1.md").unlink()
+    (folder / "3.md").unlink()
+    assert outcomes(ingest(wb, folder)) == {"2.md": "relabelled"}, "alone it needs none"
+
+
+def test_metadata_from_table_sidecar_and_front_matter(wb: Workbench, folder: Path, tmp_path: Path) -> None:
+    front = "---\ntitle: front\nowner: front\nquality: 10\nlanguage: fr\n---\nrefund\n"
+    files(folder, {"a.md": front, "a.md.meta.yaml": "owner: side\nquality: 20\nrevision: side\n"})
+    table = tmp_path / "table.csv"
+    table.write_text("path,quality,revision\na.md,30,table\n")
+    assert outcomes(ingest(wb, folder, metadata=table)) == {"a.md": "added"}
+    document = wb.documents("c", GUEST)[0].document
+    stated = (document.quality, document.revision, document.owner, document.title, document.language)
+    assert stated == (30, "table", "side", "front", "fr")
+    assert outcomes(ingest(wb, folder)) == {"a.md": "relabelled"}
+    document = wb.documents("c", GUEST)[0].document
+    assert (document.quality, document.revision) == (20, "side")
+    (folder / "a.md.meta.yaml").write_text("owner: [1]\n")
+    assert outcomes(ingest(wb, folder)) == {"a.md": "refused"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"absent.md": {"quality": 5}},
+        {"a.md": {"classification": "cosmic"}},
+        {"a.md": {"qualty": 5}},
+        {"a.md": {"acl_allow": []}},
+        [{"quality": 5}],
+        5,
+    ],
+)
+def test_a_metadata_table_that_is_wrong_anywhere_lets_nothing_in(
+    wb: Workbench, folder: Path, tmp_path: Path, table: object
+) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(table))
+    with pytest.raises(MetadataError) as raised:
+        ingest(wb, folder, {"a.md": REFUNDS, "b.md": "x"}, metadata=path)
+    assert str(path) in raised.value.message
+    assert wb.library.head("c") == 0
+
+
+def test_defaults_of_what_nobody_states(wb: Workbench, folder: Path) -> None:
+    ingest(wb, folder, {"sub/plain.txt": "refund"})
+    document = wb.documents("c", GUEST)[0].document
+    assert (document.path, document.title, document.knowledge_id) == ("sub/plain.txt", "plain", document.document_id)
+    assert document.revision == document.source_hash[:12]
+    assert (document.status, document.labels) == ("active", Labels())
+
+
+def test_two_files_of_one_name(wb: Workbench, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        files(tmp_path / name, {"a.md": name})
+    with pytest.raises(InputError, match=r"a\.md"):
+        wb.ingest([tmp_path / "one", tmp_path / "two"], "c", OWNER)
+    assert wb.library.head("c") == 0
+
+
+def test_progress_is_told_before_each_file(wb: Workbench, folder: Path) -> None:
+    told: list[str] = []
+    wb.ingest([files(folder, {"b.md": "x", "a.md": "y"})], "c", OWNER, progress=told.append)
+    assert told == ["a.md", "b.md"]
+
+
+def test_who_may_not_write(wb: Workbench, folder: Path) -> None:
+    with pytest.raises(RoleMissing):
+        wb.ingest([files(folder, {"a.md": "x"})], "c", GUEST)
+    assert wb.library.head("c") == 0
+
+
+def test_an_embedder_that_has_changed_is_refused_before_anything(wb: Workbench, folder: Path) -> None:
+    from core.store.registry import update_collection
+
+    update_collection(wb.home, wb.library.collection("c"), fingerprint="of another")
+    with pytest.raises(EmbedderMismatch, match="of another") as raised:
+        ingest(wb, folder, {"a.md": "x"})
+    assert "rebuild" in raised.value.remedy
+
+
+def test_a_removed_document_comes_back(wb: Workbench, folder: Path) -> None:
+    ingest(wb, folder, {"a.md": REFUNDS})
+    assert wb.remove_documents("c", ["a.md"], OWNER) == ["a.md"]
+    assert shown(wb) == []
+    assert outcomes(ingest(wb, folder)) == {"a.md": "added"}
+    assert shown(wb) == ["a.md"]
