@@ -34,6 +34,19 @@ def make_table(
     return table
 
 
+def make_filter_index(table: Any, column: str) -> None:
+    from lancedb.index import Bitmap
+
+    table.create_index(column, config=Bitmap())
+
+
+def make_vector_index(table: Any) -> None:
+    """One HNSW graph over scalar-quantised vectors. From then on `search` uses it."""
+    from lancedb.index import HnswSq
+
+    table.create_index("vector", config=HnswSq(distance_type="cosine", num_partitions=1))
+
+
 def search(table: Any, query: str, vector: Array, limit: int, where: str | None = None) -> list[str]:
     """Ids, best first. `limit` is how many each of the two searches gives to the fusion, and how many come back."""
     from lancedb.rerankers import RRFReranker

@@ -74,7 +74,8 @@ class Library:
 
     def snapshot(self, names: Sequence[str]) -> Snapshot:
         """The newest state of the collections, as one. Raises UnknownCollection, EmbedderMismatch."""
-        found = [self.collection(name) for name in dict.fromkeys(names)]
+        # By the collection's own name: one that is named in two spellings is still one.
+        found = list({collection.name: collection for collection in map(self.collection, names)}.values())
         if len({collection.fingerprint for collection in found}) > 1:
             raise EmbedderMismatch(
                 f"collections {', '.join(names)} have vectors of different embedders",
@@ -171,8 +172,8 @@ class _Opened:
         self._revision = -1
 
     def newest(self, collection: Collection) -> Snapshot:
-        head = self.store.head()
         with self._lock:
+            head = self.store.head()  # read outside, it could lie behind what another thread has put here since
             held = self._snapshot
             default = collection.default_labels
             if held is None:

@@ -100,7 +100,7 @@ def search(
             library.candidates(request.collections, permission, microseconds(run.as_of)), request.location
         )
         run.clock.lap("scope")
-        vector = run.embed(library)
+        vector = run.embed(library, candidates.snapshot.dimension)
         ranking = rank(candidates, request.query, vector, settings.retrieval, request.depth, run.clock)
         spans = ranking.merged[:top_k]
         texts: dict[str, str] = {}
@@ -168,11 +168,14 @@ class _Run:
         self.intended = True
         self.clock.lap("audit")
 
-    def embed(self, library: Library) -> Vector | None:
+    def embed(self, library: Library, dimension: int) -> Vector | None:
         if "dense" not in self.settings.retrieval.channels:
             return None
         try:
-            return library.embed_query(self.request.collections, self.request.query)
+            vector = library.embed_query(self.request.collections, self.request.query)
+            if vector.shape != (dimension,):
+                raise StoreFailure("the collection was given another embedder meanwhile", "search again")
+            return vector
         except EmbedderUnavailable:
             self.flags = (*self.flags, VECTOR_CHANNEL_DOWN)
             if not _words_count(self.settings.retrieval):

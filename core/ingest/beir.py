@@ -8,10 +8,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 PER_COMMIT = 2_000
 LABELS = Labels("public", ("*",))
 PARSER = "beir 1"
+_GRADE = re.compile("-?[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ def import_beir(
     queries = _queries(folder / "queries.jsonl")
     judgments = _judgments(folder / "qrels.tsv", queries, documents)
     given = None if vectors is None else _read_vectors(vectors)
+    if given and embedder and len({workbench.library.embedder(n).fingerprint for n in (embedder, given.embedder)}) > 1:
+        raise _other_embedder(given.embedder, embedder)
     _ensure_collection(workbench, collection, principal, embedder or (given.embedder if given else None))
     if given:
         _keep_vectors(workbench, collection, documents, queries, given)
@@ -101,9 +106,9 @@ def _judgments(file: Path, queries: Mapping[str, Any], documents: Mapping[str, A
     try:
         with open(file, encoding="utf-8-sig", newline="") as lines:
             for number, row in enumerate(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE), start=1):
-                if not row or (number == 1 and not row[-1].lstrip("-").isdigit()):
+                if not row or (number == 1 and not _GRADE.fullmatch(row[-1])):
                     continue
-                if len(row) not in (3, 4) or not row[-1].lstrip("-").isdigit():
+                if len(row) not in (3, 4) or not _GRADE.fullmatch(row[-1]):
                     raise InputError(f"{file.name} line {number} is no judgment", "expected: query, 0, document, grade")
                 query, document = row[0], row[-2]
                 if query in queries and document in documents:
@@ -118,12 +123,21 @@ def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         with open(file, encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    record = json.loads(line)
-                    if not isinstance(record, dict):
-                        raise InputError(f"{file.name} line {number} is no JSON object", "one object a line")
-                    yield number, record
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{file} cannot be read ({error})", "expected one JSON object a line") from None
+                    yield number, _record(line, f"{file.name} line {number}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read ({error})", "check the path, and that it is UTF-8") from None
+
+
+def _record(line: str, place: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+        if "\\u" in line:
+            json.dumps(record, ensure_ascii=False).encode()  # half of a surrogate pair could not be stored
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place} is not readable as JSON ({error})", "expected one JSON object a line") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{place} is no JSON object", "expected one JSON object a line")
+    return record
 
 
 def _field(record: Mapping[str, Any], key: str, file: Path, line: int, empty: bool = False) -> str:
@@ -135,11 +149,11 @@ def _field(record: Mapping[str, Any], key: str, file: Path, line: int, empty: bo
 
 def _read_vectors(file: Path) -> _Vectors:
     try:
-        with np.load(file, allow_pickle=False) as found:
+        with open(file, "rb") as content, np.load(content, allow_pickle=False) as found:
             name = str(found["embedder"])
             passages = dict(zip(found["corpus_ids"].tolist(), found["corpus"].astype(np.float32), strict=True))
             queries = dict(zip(found["query_ids"].tolist(), found["queries"].astype(np.float32), strict=True))
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
         raise InputError(f"{file} holds no vectors ({error})", "expected an .npz as described in docs/cli.md") from None
     prefix, slash, rest = name.partition("/")
     return _Vectors(f"{prefix}:{rest}" if slash and prefix == "sentence-transformers" else name, passages, queries)
@@ -163,10 +177,7 @@ def _keep_vectors(
     held = workbench.library.collection(collection)
     embedder = workbench.library.embedder_of(held)
     if workbench.library.embedder(given.embedder).fingerprint != held.fingerprint:
-        raise InputError(
-            f"the vectors are of {given.embedder}, the collection's of {held.embedder}",
-            "import into a new collection, or leave --vectors out",
-        )
+        raise _other_embedder(given.embedder, held.embedder)
     known = [identity for identity in documents if identity in given.passages]
     if known:
         texts = [documents[identity][1] for identity in known]
@@ -175,6 +186,13 @@ def _keep_vectors(
     if asked:
         texts = [str(queries[identity]["text"]) for identity in asked]
         embedder.put_queries(texts, np.array([given.queries[identity] for identity in asked]))
+
+
+def _other_embedder(given: str, held: str) -> InputError:
+    return InputError(
+        f"the vectors are of {given}, the collection's of {held}",
+        "import into a new collection, or leave --vectors out",
+    )
 
 
 def _write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,8 @@ def rebuild(
             store.compact()
         else:
             generation = current.generation + 1
+            # What a rebuild that died left there would otherwise bring removed documents back.
+            shutil.rmtree(store_folder(home, current.name, generation))
             target = open_store(store_folder(home, current.name, generation), chosen.dimension, settings.store)
             for first in range(0, len(writes), PER_COMMIT):
                 part = writes[first : first + PER_COMMIT]
@@ -77,6 +80,8 @@ def _mend(store: ChunkStore, writes: list[DocumentWrite], chunks: pa.Table) -> N
         assert write.chunks is not None
         assert write.vectors is not None
         held = [stored[chunk.chunk_id] for chunk in write.chunks]
+        if not held:
+            continue
         if any(vector is None for vector in held) or not np.array_equal(np.array(held, np.float32), write.vectors):
             stale.append(write)
     if stale:

@@ -8,11 +8,17 @@ import pytest
 from core.candidates import CandidateSet
 from core.errors import AmbiguousDocument, LocationWithoutDocument, UnknownDocument
 from core.location import resolve_document, within
-from core.types import Location, document_id
+from core.types import Location, Provenance, document_id
 from tests.support.engine import ANN, GUEST, NOW, STAFF, path_of, seen, with_provenance
 from tests.support.memory_library import MemoryLibrary, document_write
 
-PAGES = [{"pages": (1,)}, {"pages": (2, "iv")}, {"pages": (3,), "sheet": ("Q3",)}, {"sheet": ("Q3", "Q4")}, {}]
+PAGES: list[Provenance] = [
+    {"pages": (1,)},
+    {"pages": (2, "iv")},
+    {"pages": (3,), "sheet": ("Q3",)},
+    {"sheet": ("Q3", "Q4")},
+    {},
+]
 
 
 def library() -> MemoryLibrary:

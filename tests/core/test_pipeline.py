@@ -239,6 +239,16 @@ def test_a_store_that_fails_is_a_refusal() -> None:
     assert refused(search(held)) == "unavailable"
 
 
+def test_a_collection_that_gets_another_embedder_meanwhile_is_a_refusal() -> None:
+    class Rebuilt(MemoryLibrary):
+        def embed_query(self, collections: Sequence[str], query: str) -> Any:
+            return np.ones(7, np.float32)
+
+    held = Rebuilt()
+    held.commit("c", [document_write("c", "a", ["refund"])])
+    assert refused(search(held)) == "unavailable"
+
+
 class Mistaken(MemoryLibrary):
     """Its access classes are wrong: every document seems to be of the class of `like`."""
 
@@ -279,10 +289,10 @@ def _chunk_id(path: str, text: str) -> str:
 def test_a_location_narrows(held: MemoryLibrary) -> None:
     result = search(held, location=Location("d3"))
     assert {passage.path for passage in result.passages} == {"d3"}
+    ambiguous = MemoryLibrary()
+    for path in ("a/x", "b/x"):
+        ambiguous.commit("c", [document_write("c", path, ["refund"])])
     with pytest.raises(AmbiguousDocument):
-        ambiguous = MemoryLibrary()
-        for path in ("a/x", "b/x"):
-            ambiguous.commit("c", [document_write("c", path, ["refund"])])
         search(ambiguous, location=Location("x"))
 
 

@@ -54,6 +54,15 @@ def test_the_quality_floor_leaves_the_unscored() -> None:
     assert max(item.score for item in found.diversified) == 1.0, "the maximum is taken after the floor"
 
 
+def test_the_quality_floor_makes_room_for_others() -> None:
+    library = MemoryLibrary()
+    for path, quality in (("poor", 10.0), ("good", 90.0)):
+        library.commit("c", [document_write("c", path, [f"refund {path}"], quality=quality)])
+    candidates = seen(library)
+    found = rank(candidates, "refund poor", None, tuned(channels=("bm25",), quality_floor=50, candidates=1))
+    assert paths_of(candidates, [found.rows[item.key] for item in found.prior]) == ["good"]
+
+
 def test_neighbours_become_one_passage() -> None:
     library = MemoryLibrary()
     library.commit("c", [document_write("c", "a", ["refund days", "refund", "other", "refund three"])])

@@ -89,6 +89,16 @@ def test_a_twin_with_a_vector_speaks_for_one_without() -> None:
     assert found[0] == min(twins, key=lambda row: candidates.snapshot.ids[row])
 
 
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_of_twins_the_nearest_counts(best: int) -> None:
+    candidates = seen(library_of([("refund", (1 if n == best else 2, n)) for n in range(3)] + [("days", (0, 0))], 2))
+    ((found, scores),) = recall_dense.rank(candidates, unit(1, best)[np.newaxis], 9)
+    assert (len(found), scores[0]) == (2, pytest.approx(1.0, abs=1e-6))
+    assert found[0] == min(
+        (row for row in range(4) if path_of(candidates, row) != "d3"), key=lambda row: candidates.snapshot.ids[row]
+    )
+
+
 @pytest.mark.parametrize("count", [1, recall_dense.BATCH, recall_dense.BATCH + 1, 2 * recall_dense.BATCH + 3])
 def test_a_batch_is_its_queries_one_by_one(count: int) -> None:
     rows = [(f"text {number}", (number % 4, number % 10)) for number in range(40)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import recall_bm25, recall_exact
+from core.candidates import CandidateSet
 from core.identifiers import contains_exact, exact_terms
 from core.ranking import rank
 from core.settings import Settings, load
@@ -37,13 +39,39 @@ def test_as_reading_every_text(held: list[str], query: str, size: int, scorer: s
         row: sum(contains_exact(term, fold(held[int(path_of(candidates, row)[1:])])) for term in terms)
         for row in np.flatnonzero(candidates.mask).tolist()
     }
-    ids = candidates.snapshot.ids
+    ids: Any = candidates.snapshot.ids
     order = sorted(
-        (row for row in matches if matches[row]), key=lambda row: (-matches[row], -max(0.0, bm25[row]), ids[row])
+        (row for row in matches if matches[row]), key=lambda row: (-matches[row], -max(0.0, float(bm25[row])), ids[row])
     )
     rows, scores = recall_exact.rank(candidates, terms, bm25, 5)
     assert rows.tolist() == order[:5]
     assert [int(score) for score in scores] == [matches[row] for row in order[:5]]
+
+
+@pytest.mark.parametrize("depth", [1, 3, 30])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_reading_stops_only_where_nothing_better_follows(seed: int, depth: int) -> None:
+    """Most texts hold the words of both phrases, few hold a phrase."""
+    random = Random(seed)
+    words = ["grace", "period", "late", "fee", "grace period", "late fee", "and", "day"]
+    held = [" ".join(random.choices(words, (4, 4, 4, 4, 1, 1, 2, 2), k=random.randint(2, 9))) for _ in range(90)]
+    candidates = seen(library_of(list(dict.fromkeys(held)), 30))
+    query = '"grace period" "late fee"'
+    bm25 = recall_bm25.scores(candidates, dict.fromkeys(query_tokens(query, stop_words=True), 1.0), tuned())
+    rows, scores = recall_exact.rank(candidates, exact_terms(query), bm25, depth)
+    all_rows, all_scores = recall_exact.rank(candidates, exact_terms(query), bm25, 1_000)
+    matches = {
+        row: sum(phrase in text_of(candidates, row) for phrase in ("grace period", "late fee"))
+        for row in range(len(candidates.snapshot))
+    }
+    assert len(all_rows) == sum(count > 0 for count in matches.values()) > depth
+    assert [int(score) for score in all_scores] == [matches[row] for row in all_rows.tolist()]
+    assert (rows.tolist(), scores.tolist()) == (all_rows[:depth].tolist(), all_scores[:depth].tolist())
+
+
+def text_of(candidates: CandidateSet, row: int) -> str:
+    segment, local = candidates.snapshot.locate(row)
+    return segment.folded[local]
 
 
 def test_in_a_collection_of_one_a_match_is_a_match() -> None:

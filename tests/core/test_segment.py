@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join), max
 vectors = st.sampled_from((None, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.6, 0.8)))
 
 
-def table(rows: list[str], seq: int = 1, given_vectors: list[tuple[float, ...] | None] | None = None) -> pa.Table:
+def table(rows: list[str], seq: int = 1, given_vectors: Sequence[tuple[float, ...] | None] = ()) -> pa.Table:
     made = [chunk_schema(DIMENSION).empty_table()]
     for number, text in enumerate(rows):
         identity = document_id("c", f"{seq}/{number}")

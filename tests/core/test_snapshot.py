@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def view(snapshot: Snapshot) -> tuple[Any, ...]:
             found = rank(candidates, query, near_duplicate_vector(query), DEFAULTS.retrieval, depth=20)
             spans = [(snapshot.documents[int(s.document)].path, s.start, s.end, s.score) for s in found.merged]
             rankings.append((found.lists, found.fused, found.prior, spans, found.tail))
-    documents = sorted(snapshot.documents[n].path for n in np.flatnonzero(snapshot.documents.present))
+    documents = sorted(snapshot.documents[n].path for n in np.flatnonzero(snapshot.documents.present).tolist())
     return rankings, documents, labels_by_path(snapshot)
 
 
@@ -108,7 +109,7 @@ def test_segments_stay_few(per_commit: int) -> None:
         snapshot = library.snapshot("c")
         sizes = [len(item.segment) for item in snapshot.placed]
         assert len(sizes) <= math.log(sum(sizes), 4) + 1
-        assert all(before > 4 * after for before, after in zip(sizes, sizes[1:], strict=False))
+        assert all(before > 4 * after for before, after in pairwise(sizes))
         assert sum(sizes) == number + per_commit
 
 

@@ -163,7 +163,7 @@ def test_no_byte_that_rights_rest_on_can_change(tmp_path: Path) -> None:
     unread = 0
     for path in [*sorted(columns), tmp_path / "manifest.json"]:
         content = path.read_bytes()
-        places = {0, 6, 8, *draw.integers(0, len(content), 9).tolist(), len(content) - 1}
+        places = {0, 6, 8, *draw.integers(0, len(content), 5).tolist(), len(content) - 1}
         for place in sorted(place for place in places if place < len(content)):
             for flip in (0x01, 0x20):
                 path.write_bytes(bytes([*content[:place], content[place] ^ flip, *content[place + 1 :]]))
@@ -171,7 +171,7 @@ def test_no_byte_that_rights_rest_on_can_change(tmp_path: Path) -> None:
                 unread += back is None
                 assert back is None or view(back) == expected, f"{path.name}, byte {place}"
         path.write_bytes(content)
-    assert unread > 150
+    assert unread > 100
 
 
 @pytest.mark.parametrize("header", ["(1e9,)", "(9999999999999,)", "(-1,)", "((", "'x'", "(2,", "\t(1,)", "0x"])
@@ -253,7 +253,7 @@ from tests.core.test_snapshot_cache import mixed
 snapshot = mixed().snapshot("c")
 print("ready", flush=True)
 sys.stdin.readline()
-for _ in range(12):
+for _ in range(5):
     SnapshotCache.at(Path(sys.argv[1])).save(snapshot)
 """
 

@@ -39,7 +39,7 @@ def traced(ranking: Ranking, released: int, settings: Retrieval) -> dict[str, Tr
     return found
 
 
-def losses(ranking: Ranking, released: int, settings: Retrieval) -> dict[str, tuple[str | None, float | None]]:
+def losses(ranking: Ranking, released: int, settings: Retrieval) -> dict[str, Any]:
     return {key: (row.lost_at, row.margin) for key, row in traced(ranking, released, settings).items()}
 
 

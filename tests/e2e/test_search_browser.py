@@ -109,7 +109,7 @@ def test_the_document_opens_at_the_passage(quiet: Page, server: AppServer) -> No
     drawer = quiet.get_by_role("dialog")
     _see(drawer.get_by_text("A refund to a gift card takes ten working days", exact=False))
     assert "gift" in [text.lower() for text in drawer.locator("mark").all_inner_texts()]
-    quiet.keyboard.press("Escape")
+    drawer.get_by_role("button", name="Close").click()
     drawer.wait_for(state="hidden")
     wait_until_settled(quiet)
     assert _cards(quiet)

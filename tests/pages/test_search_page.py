@@ -262,6 +262,8 @@ def test_a_trace_selects_a_passage(app: Run) -> None:
     assert say("explain.selected", number=1) in _said(page)
     page = _checked(page.button(key="search.trace.2").click().run())
     assert say("explain.selected", number=2) in _said(page)
+    assert "merged #2" in _said(page)
+    assert "merged #1" not in _said(page)
 
 
 def test_results_can_be_taken_along(app: Run) -> None:

@@ -13,7 +13,7 @@ from core.access import PermissionSet, permission_set
 from core.candidates import CandidateSet
 from core.ports import DocumentWrite
 from core.scope import microseconds
-from core.settings import Limits, Retrieval, Settings, load
+from core.settings import Limits, Retrieval, Settings
 from core.snapshot import Snapshot
 from core.types import Labels, Principal, Provenance, document_id
 from tests.support.memory_library import MemoryLibrary, document_write
@@ -24,7 +24,8 @@ STAFF = Labels("internal", ("staff",))
 SECRET = Labels("restricted", ("board",))
 GUEST = Principal("guest")
 ANN = Principal("ann", frozenset({"staff"}), "internal")
-DEFAULTS: Settings = load([], {})
+DEFAULTS = Settings()
+"""As the code states them, whatever a preset says."""
 
 
 def tuned(**changes: Any) -> Retrieval:

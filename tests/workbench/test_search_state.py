@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError, SettingsError
-from core.settings import PRESETS, Retrieval, Settings
+from core.settings import PRESETS, Retrieval, Settings, load
 from core.types import CHANNELS
 from workbench.services.page_labels import PAGES_MAX, expand_pages
 from workbench.services.search_state import SearchState, checked, from_params, to_params
@@ -101,7 +101,7 @@ def test_a_channel_named_twice_counts_once() -> None:
 
 
 def test_changes_lie_on_the_preset_and_the_preset_on_the_home() -> None:
-    home = Settings().with_retrieval(rrf_k=7)
+    home = load(environment={}).with_retrieval(rrf_k=7)
     state = SearchState(changes=(("top_k", 3),))
     assert effective(home, state).retrieval.rrf_k == 7
     assert {item.key for item in differences(effective(home, state))} == {"rrf_k", "top_k"}

@@ -6,6 +6,7 @@ import streamlit as st
 
 from workbench.messages import say
 from workbench.services.search_view import RANK_STAGES, SearchView
+from workbench.ui.result_card import path
 from workbench.view import charts
 
 _PLAIN = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
@@ -16,14 +17,10 @@ def draw(view: SearchView, selected: int) -> None:
     st.caption(say("explain.selected", number=selected))
     words = {name: say(f"stage.{name}") for name in (*RANK_STAGES, "absent", "lost")}
     line = view.lines[selected - 1]
-    ranks = ", ".join(
-        f"{words[stage]} {words['absent'] if rank is None else say('card.rank', rank=rank)}"
-        for stage, rank in zip(RANK_STAGES, line.ranks, strict=True)
-    )
     st.plotly_chart(
         charts.waterfall(view.lines, selected, words),
         config=_PLAIN,
-        alt=say("explain.alternative", number=selected, ranks=ranks),
+        alt=say("explain.alternative", number=selected, ranks=path(line)),
         key="search.waterfall",
     )
     _latency(view)

@@ -7,7 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from workbench.messages import say
-from workbench.services.search_view import Card
+from workbench.services.search_view import RANK_STAGES, Card, RankLine
 from workbench.ui import session_keys
 from workbench.view import markup
 
@@ -22,7 +22,7 @@ _CLASSIFICATION: dict[str, Colour] = {
 _STATUS: dict[str, Colour] = {"active": "gray", "deprecated": "orange", "revoked": "red"}
 
 
-def draw(card: Card, moved: int | None, compared: bool) -> None:
+def draw(card: Card, line: RankLine, moved: int | None, compared: bool) -> None:
     """`moved`: ranks it rose since the settings before, None where it is new; shown only where `compared`."""
     passage = card.passage
     with st.container(border=True, gap="xsmall"):
@@ -38,6 +38,14 @@ def draw(card: Card, moved: int | None, compared: bool) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(ranks(card), width="stretch")
             _actions(card)
+        if session_keys.selected() == card.number:
+            st.caption(say("card.path", ranks=path(line)))
+
+
+def path(line: RankLine) -> str:
+    """`exact not in list, BM25 #3, …, merged #1`."""
+    places = (say("stage.absent") if rank is None else say("card.rank", rank=rank) for rank in line.ranks)
+    return ", ".join(f"{say(f'stage.{stage}')} {place}" for stage, place in zip(RANK_STAGES, places, strict=True))
 
 
 def ranks(card: Card) -> str:

@@ -32,8 +32,9 @@ def draw(workbench: Workbench, principal: Principal, view: SearchView, moved: Se
         if view.answer:
             _answer(view)
         _toolbar(view)
-        for card, step in zip(view.cards, moved, strict=True):
-            result_card.draw(card, step, compared)
+        lines = view.lines[: len(view.cards)]
+        for card, line, step in zip(view.cards, lines, moved, strict=True):
+            result_card.draw(card, line, step, compared)
     with row.container(width=PANEL_PX):
         explain_panel.draw(view, min(session_keys.selected(), len(view.cards)))
     target = session_keys.opened()

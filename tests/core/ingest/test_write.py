@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def outcomes(report: IngestReport) -> dict[str, str]:
 
 
 def ingest(
-    wb: Workbench, folder: Path, contents: Mapping[str, str | bytes] | None = None, **given: Path
+    wb: Workbench, folder: Path, contents: Mapping[str, str | bytes] | None = None, **given: Any
 ) -> IngestReport:
     return wb.ingest([files(folder, contents or {})], "c", OWNER, **given)
 

@@ -14,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import pytest
+
 from core.store.lance import open_store
 from core.types import Labels
 from tests.core.store import builders as make
@@ -72,6 +74,7 @@ def kill_after(child: subprocess.Popen[str], lines: int, then_s: float) -> list[
     return [line.strip() for line in said if line.endswith("\n")]
 
 
+@pytest.mark.timeout(120 + 10 * KILLS)
 def test_a_killed_writer_leaves_whole_documents_and_what_it_acknowledged(tmp_path: Path) -> None:
     place = make.folder(tmp_path)
     draw = random.Random(20261130)
@@ -98,6 +101,7 @@ def test_a_killed_writer_leaves_whole_documents_and_what_it_acknowledged(tmp_pat
     assert make.check_whole(open_store(place, make.DIMENSION, make.settings()))["after"] == 1
 
 
+@pytest.mark.timeout(120 + 2 * READING_S)
 def test_readers_beside_a_writer_that_compacts(tmp_path: Path) -> None:
     place = str(make.folder(tmp_path))
     open_store(Path(place), make.DIMENSION, make.settings())
