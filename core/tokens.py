@@ -134,11 +134,12 @@ def _word_tokens(piece: str) -> tuple[str, ...]:
     return tuple(token for token, _, _ in _word_spans(piece))
 
 
-def _word_spans(piece: str) -> list[tuple[str, int, int]]:
+@lru_cache(maxsize=1 << 16)
+def _word_spans(piece: str) -> tuple[tuple[str, int, int], ...]:
     """Tokens of one piece (words joined by `- . & @`), the whole first, each with its span in the piece."""
     units = list(_unit().finditer(piece))
     if not units:
-        return [] if piece.strip("_+#") == "" and piece.isascii() else [(piece, 0, len(piece))]
+        return () if piece.strip("_+#") == "" and piece.isascii() else ((piece, 0, len(piece)),)
     spans: list[tuple[str, int, int]] = []
     if len(units) > 1 and len(piece) <= _COMPOUND_MAX_CHARS and (whole := _compound(fold(piece))):
         spans.append((whole, 0, len(piece)))
@@ -149,7 +150,7 @@ def _word_spans(piece: str) -> list[tuple[str, int, int]]:
             spans += _atom_spans(unit[0], unit.start())
     if piece[-1] in "+#" and len(units) == 1:
         spans.append((fold(piece), 0, len(piece)))
-    return spans
+    return tuple(spans)
 
 
 def _compound(piece: str) -> str | None:
