@@ -35,7 +35,7 @@ SEED = 20260601
 OVER_LANCEDB = 0.02
 LEAST_BM25 = {"cranfield-en": 0.525, "stard-zh": 0.465}
 COMPARED = ("cranfield-en", "rgb-en", "stard-zh")
-CHANNELS = ("bm25", "exact + bm25", "dense")
+CHANNELS = ("bm25", "bm25 + feedback", "exact + bm25", "dense")
 Rankings = dict[str, list[str]]
 
 
@@ -44,11 +44,12 @@ def systems() -> dict[str, Retrieval]:
     measured = load([], {"WORKBENCH_RETRIEVAL__PRESET": "measured"})
     classic = load([], {"WORKBENCH_RETRIEVAL__PRESET": "classic"})
 
-    def alone(settings: Settings, channels: tuple[str, ...]) -> Retrieval:
-        return settings.with_retrieval(channels=channels, mmr=False, quality_weight=0.0).retrieval
+    def alone(settings: Settings, channels: tuple[str, ...], feedback: int = 0) -> Retrieval:
+        return settings.with_retrieval(channels=channels, mmr=False, feedback_documents=feedback).retrieval
 
     return {
         "bm25": alone(measured, ("bm25",)),
+        "bm25 + feedback": alone(measured, ("bm25",), measured.retrieval.feedback_documents),
         "exact + bm25": alone(measured, ("exact", "bm25")),
         "dense": alone(measured, ("dense",)),
         "classic": classic.retrieval,

@@ -141,7 +141,7 @@ def test_the_environment_is_checked_too() -> None:
 
 
 def test_with_retrieval_is_a_copy() -> None:
-    settings = load([], {})
+    settings = load([], {"WORKBENCH_RETRIEVAL__WINDOW": "100"})
     changed = settings.with_retrieval(window=7, channels=["dense"], quality_floor=None)
     assert (changed.retrieval.window, changed.retrieval.channels) == (7, ("dense",))
     assert settings.retrieval.window == 100
