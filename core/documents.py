@@ -17,6 +17,9 @@ from core.types import Document, Labels
 
 Array = npt.NDArray[Any]
 
+READ_KEPT = 10_000
+"""Documents whose packed JSON has been read and is not read again."""
+
 GONE = -1
 """`chunks_seq` of a document that was removed; its number is never given to another."""
 
@@ -61,10 +64,11 @@ class DocumentTable:
 class Records:
     """Documents by number: those changed since the base was saved, and the base as packed JSON read on demand."""
 
-    __slots__ = ("_base", "_changed", "_count")
+    __slots__ = ("_base", "_changed", "_count", "_read")
 
     def __init__(self, base: Strings | None, changed: Mapping[int, Document], count: int) -> None:
         self._base, self._changed, self._count = base, changed, count
+        self._read: dict[int, Document] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -75,8 +79,13 @@ class Records:
         known = self._changed.get(number)
         if known is not None:
             return known
-        assert self._base is not None
-        return document_from_json(self._base[number])
+        read = self._read.get(number)
+        if read is None:
+            assert self._base is not None
+            if len(self._read) >= READ_KEPT:
+                self._read.clear()
+            read = self._read[number] = document_from_json(self._base[number])
+        return read
 
     def __iter__(self) -> Iterator[Document]:
         return (self[number] for number in range(self._count))

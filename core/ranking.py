@@ -210,12 +210,13 @@ def _merge(
 ) -> list[MergedSpan]:
     """Passages in the order of their best chunk. `merge` sorts by score, and a selection that stands in front may
     hold lower scores than what follows it, so position takes the score's place until the passages are made."""
-    chunks = []
-    for position, item in enumerate(prior):
-        segment, local = candidates.snapshot.locate(rows[item.key])
-        document = str(int(candidates.snapshot.document[rows[item.key]]))
-        start, end = int(segment.start[local]), int(segment.end[local])
-        chunks.append(SpanChunk(item.key, document, start, end, -float(position)))
+    at = np.array([rows[item.key] for item in prior], np.int64)
+    snapshot = candidates.snapshot
+    columns = (snapshot.document[at].tolist(), snapshot.start[at].tolist(), snapshot.end[at].tolist())
+    chunks = [
+        SpanChunk(item.key, str(document), start, end, -float(position))
+        for position, (item, document, start, end) in enumerate(zip(prior, *columns, strict=True))
+    ]
     spans = merge(chunks, settings.merge_gap, settings.passage_max_chars)
     return [MergedSpan(s.document, s.start, s.end, prior[int(-s.score)].score, s.chunks) for s in spans]
 

@@ -10,6 +10,7 @@ ln(n + 0.5), and 0.25 times the vocabulary's mean idf where that is negative.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,16 +63,14 @@ def feedback(candidates: CandidateSet, terms: Sequence[str], bm25: Array, settin
     for row in rows.tolist():
         segment, local = candidates.snapshot.locate(row)
         found = tokens(segment.folded[local])
-        for term in set(found):
-            gathered.setdefault(term, []).append(found.count(term) / len(found))
+        for term, count in Counter(found).items():
+            gathered.setdefault(term, []).append(count / len(found))
+    names = [term for term in gathered if term not in weights]
     added = []
-    for term, parts in gathered.items():
-        occurrences = len(_postings(candidates, term)[0])
-        if term in weights or not occurrences:
-            continue
-        idf = _idf(candidates, occurrences, settings)
+    for term, occurrences in zip(names, _occurrences(candidates, names), strict=True):
+        idf = _idf(candidates, occurrences, settings) if occurrences else 0.0
         if idf > 0:  # Okapi's is not where half of the texts hold a term: such a term tells nothing
-            added.append((-math.fsum(parts) * idf, term))
+            added.append((-math.fsum(gathered[term]) * idf, term))
     best = sorted(added)[: settings.feedback_terms]
     return weights | {term: settings.feedback_weight * score / best[0][0] for score, term in best}
 
@@ -106,6 +105,22 @@ def _idf(candidates: CandidateSet, occurrences: int, settings: Retrieval) -> flo
 
 def _okapi(total: int, occurrences: int) -> float:
     return math.log(total - occurrences + 0.5) - math.log(occurrences + 0.5)
+
+
+def _occurrences(candidates: CandidateSet, terms: Sequence[str]) -> list[int]:
+    """`document_frequency` of many terms; every segment's counts are kept with the candidate set."""
+    held = candidates.__dict__.get("_occurrences")
+    if held is None:
+        held = candidates.__dict__["_occurrences"] = [
+            np.add.reduceat(candidates.mask[placed.segment.rows + first], placed.segment.pointers[:-1], dtype=np.int32)
+            if len(placed.segment.rows)
+            else np.zeros(0, np.int32)
+            for placed, first in zip(candidates.snapshot.placed, candidates.snapshot.first_rows, strict=False)
+        ]
+    totals = np.zeros(len(terms), np.int64)
+    for placed, counts in zip(candidates.snapshot.placed, held, strict=True):
+        totals += np.append(counts, 0)[placed.segment.numbers(terms)]
+    return [int(total) for total in totals]
 
 
 def _mean_okapi(candidates: CandidateSet) -> float:

@@ -61,6 +61,13 @@ class Segment:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def numbers(self, terms: Sequence[str]) -> Array:
+        """int64 (len(terms),): which of `self.terms` each is, −1 where it does not occur."""
+        wanted = np.array([term_hash(term) for term in terms], np.uint64)
+        at = np.searchsorted(self.terms, wanted)
+        found = np.append(self.terms, np.uint64(0))[at] == wanted
+        return np.where(found & (at < len(self.terms)), at, -1)
+
     def postings(self, term: str) -> tuple[Array, Array]:
         """Rows and frequencies of a term; both empty where it does not occur."""
         wanted = term_hash(term)

@@ -87,6 +87,16 @@ class Snapshot:
         return self._column([item.segment.text_key for item in self.placed], np.uint64)
 
     @cached_property
+    def start(self) -> Array:
+        """int32 (n,)"""
+        return self._column([item.segment.start for item in self.placed], np.int32)
+
+    @cached_property
+    def end(self) -> Array:
+        """int32 (n,)"""
+        return self._column([item.segment.end for item in self.placed], np.int32)
+
+    @cached_property
     def has_vector(self) -> Array:
         return self._column([item.segment.has_vector for item in self.placed], bool)
 
