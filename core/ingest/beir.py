@@ -69,6 +69,12 @@ def import_beir(
     if given and embedder and len({workbench.library.embedder(n).fingerprint for n in (embedder, given.embedder)}) > 1:
         raise _other_embedder(given.embedder, embedder)
     _ensure_collection(workbench, collection, principal, embedder or (given.embedder if given else None))
+    held = workbench.library.collection(collection)
+    if embedder and workbench.library.embedder(embedder).fingerprint != held.fingerprint:
+        raise InputError(
+            f"the collection {collection!r} has vectors of {held.embedder}, not of {embedder}",
+            "import into a new collection, or leave --embedder out",
+        )
     if given:
         _keep_vectors(workbench, collection, documents, queries, given)
     chunks = _write(workbench, collection, documents, progress)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import PermissionUnavailable
+from core.errors import InputError, PermissionUnavailable
 from workbench.cli.output import one_line, terminal_width, width
 
 if TYPE_CHECKING:
@@ -19,9 +19,15 @@ HOME = ".workbench"
 
 
 def home_of(args: argparse.Namespace) -> Path:
-    """`--home`, else WORKBENCH_HOME, else `.workbench` in the working directory; absolute."""
+    """`--home`, else WORKBENCH_HOME, else `.workbench` in the working directory; absolute.
+
+    Raises InputError where a file is in its place.
+    """
     given = getattr(args, "home", None) or os.environ.get("WORKBENCH_HOME") or HOME
-    return Path(given).expanduser().resolve()
+    home = Path(given).expanduser().resolve()
+    if home.exists() and not home.is_dir():
+        raise InputError(f"the home {home} is not a folder", "name one with --home or WORKBENCH_HOME")
+    return home
 
 
 def opened(args: argparse.Namespace, settings_file: str | None = None) -> Workbench:

@@ -74,6 +74,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         # the reader has gone; Python would complain once more when it flushes at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except OSError as error:
+        _traceback_if_wanted()
+        place = f"{error.filename}: " if error.filename else ""
+        return complain(f"{name}: {place}{error.strerror or error}: check the disk and the rights there", FAILED)
     except Exception as error:
         _traceback_if_wanted()
         hint = "" if os.environ.get(DEBUG) else f"; {DEBUG}=1 shows the traceback"

@@ -20,6 +20,8 @@ from core.ports import ParsedDocument
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FRONT_MATTER_MAX = 100_000
+_UNCLOSED = re.compile(r"---[ \t]*\n(?:#.*\n)*[\w-]+[ \t]*:(?:[ \t]|$)", re.MULTILINE)
+"""A key straight after the opening line, where no line closes: a break is followed by prose."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING_ID = re.compile(r"[ \t]*\{#([^\s{}]+)\}$")
 _KINDS: Mapping[str, Kind] = {
@@ -56,9 +58,11 @@ class MarkdownParser:
 def _front_matter(path: str, text: str) -> tuple[dict[str, Any], str]:
     """The mapping between two `---` lines at the very top, and what follows. A thematic break is no front matter."""
     match = _FRONT_MATTER.match(text)
-    if not match:
-        return {}, text
     remedy = "mend it, or begin the file with a blank line if it is none"
+    if not match:
+        if _UNCLOSED.match(text):
+            raise UnreadableFile(path, "front matter has no closing line ---", remedy)
+        return {}, text
     if len(match[1]) > _FRONT_MATTER_MAX:
         raise UnreadableFile(path, f"front matter is longer than {_FRONT_MATTER_MAX} characters", remedy)
     try:

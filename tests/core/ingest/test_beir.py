@@ -221,3 +221,11 @@ def test_who_may_not_import(wb: Workbench, tmp_path: Path) -> None:
         assert [wb.library.head(held.name) for held in wb.collections()] in ([], [0])
         opened(wb.home)
     assert issubclass(RoleMissing, CoreError)
+
+
+def test_another_embedder_than_the_collection_has_is_refused(wb: Workbench, tmp_path: Path) -> None:
+    run(wb, beir(tmp_path))
+    with pytest.raises(InputError, match="hash:32"):
+        run(wb, beir(tmp_path), embedder="hash:32")
+    assert run(wb, beir(tmp_path)).documents == 3
+    assert run(wb, beir(tmp_path), embedder=None).documents == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,23 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", ["collections list", "demo", "search q --collection kb", "documents list --collection kb"]
+)
+def test_a_home_that_is_a_file_is_an_input_error(cli: Any, tmp_path: Path, arguments: str) -> None:
+    (tmp_path / "file").write_text("x")
+    ran = cli(*arguments.split(), "--home", str(tmp_path / "file"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "is not a folder" in ran.err
+
+
+def test_a_failure_of_the_disk_is_one_line_that_says_what_to_check(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/home/demo.json")
+
+    monkeypatch.setattr("workbench.cli.collections.home_of", full)
+    ran = cli("collections", "list")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.endswith("/home/demo.json: No space left on device: check the disk and the rights there\n")

@@ -90,6 +90,19 @@ def test_front_matter_that_cannot_be_read_is_refused(matter: str) -> None:
         parse(f"---\n{matter}\n---\n\ntext")
 
 
+@pytest.mark.parametrize(
+    "source", ["---\nclassification: restricted\n\n# Title\n", "---\n# labels\nacl_allow:\n  - boss\ntext\n"]
+)
+def test_front_matter_that_is_not_closed_is_refused_as_it_may_hold_labels(source: str) -> None:
+    with pytest.raises(UnreadableFile, match="no closing line"):
+        parse(source)
+
+
+@pytest.mark.parametrize("source", ["---\nAt 12:30, see https://x.y\n", "---\n\n# Head\n\nNote: prose\n", "---\n"])
+def test_a_break_before_prose_is_not_taken_for_unclosed_front_matter(source: str) -> None:
+    assert parse(f"{source}\nmore").metadata == {}
+
+
 def test_nothing_but_front_matter_is_empty() -> None:
     with pytest.raises(UnreadableFile, match="empty"):
         parse("---\na: b\n---\n\n")
