@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,6 +66,9 @@ _RESTRICTING = ("classification", "acl_allow", "acl_deny", "inherits_from", "sta
 _RESTRICTING_STARTS = ("acl", "inherit", "classif")
 _RESTRICTING_WORDS = frozenset({"allow", "allowed", "allow_list", "deny", "denied", "deny_list"})
 _CLOSE = 0.8
+_FENCED_MAX = 5_000
+_FENCED = re.compile(r"\s*(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)(?:^(?P=fence)|\Z)", re.DOTALL | re.MULTILINE)
+_RESTRICTING_LINE = re.compile(rf"^[ \t]*[\"']?(?P<key>{'|'.join(_RESTRICTING)})[\"']?[ \t]*[:=]", re.MULTILINE)
 
 
 def read_mapping(found: Mapping[Any, Any], origin: str) -> DocumentMetadata:
@@ -97,6 +101,17 @@ def read_front_matter(found: Mapping[Any, Any], origin: str) -> tuple[DocumentMe
         ignored.append(str(key))
     warnings = (f"front matter keys not used: {', '.join(ignored)}",) if ignored else ()
     return _read({key: value for key, value in found.items() if key in _READERS}, origin), warnings
+
+
+def unread_labels(text: str) -> str | None:
+    """The first key that hides a document in what looks like front matter at the top of a text, None without one.
+
+    For text whose format has no front matter, or has it written so that it was not taken for any (after a blank
+    line, between `+++` lines): such a label would be shown as text and not obeyed.
+    """
+    top = _FENCED.match(text[:_FENCED_MAX])
+    key = _RESTRICTING_LINE.search(top["body"]) if top else None
+    return key["key"] if key else None
 
 
 def combine(*layers: DocumentMetadata | None) -> DocumentMetadata:

@@ -11,7 +11,7 @@ import numpy as np
 from core.candidates import CandidateSet
 from core.errors import InputError, MetadataError, UnreadableFile
 from core.ingest.chunk import chunk_document
-from core.ingest.metadata import DocumentMetadata, combine, read_front_matter
+from core.ingest.metadata import DocumentMetadata, combine, read_front_matter, unread_labels
 from core.ingest.metadata_files import read_sidecar, read_table
 from core.ingest.parse import parse_file
 from core.ingest.read import FoundFile, read_file, walk
@@ -77,6 +77,12 @@ def prepare(file: FoundFile, collection: str, table: Mapping[str, DocumentMetada
     """Parse and cut one file; nothing is written. Raises UnreadableFile, MetadataError."""
     raw = read_file(file.path, file.root, settings.limits)
     parsed = parse_file(raw)
+    if not parsed.metadata and (key := unread_labels(parsed.text)):
+        raise UnreadableFile(
+            str(file.path),
+            f"{key} stands at its top, but not in front matter that is read",
+            "put labels between --- lines from the first line of a Markdown file, or into a sidecar",
+        )
     front, warnings = read_front_matter(parsed.metadata, file.relative_path)
     stated = combine(table.get(file.relative_path), read_sidecar(file.path), front)
     identity = document_id(collection, file.relative_path)

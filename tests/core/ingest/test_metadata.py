@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import MetadataError
-from core.ingest.metadata import KEYS, DocumentMetadata, combine, read_front_matter, read_mapping
+from core.ingest.metadata import (
+    KEYS,
+    DocumentMetadata,
+    combine,
+    read_front_matter,
+    read_mapping,
+    unread_labels,
+)
 from core.ingest.metadata_files import read_sidecar, read_table
 from core.types import Labels, Relation
 
@@ -328,3 +335,20 @@ def test_bad_tables(tmp_path: Path, name: str, content: str, why: str) -> None:
 def test_a_table_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MetadataError, match="No such file"):
         read_table(tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("---\nclassification: restricted\n---\nText", "classification"),
+        ("\n---\ntitle: x\nacl_deny: [a]\n---\nText", "acl_deny"),
+        ('+++\nclassification = "restricted"\n+++\nText', "classification"),
+        ("---\nstatus: revoked\n", "status"),
+        ("---\ntitle: x\n---\nclassification: is explained below", None),
+        ("Classification\n---\nclassification: of fish", None),
+        ("Text", None),
+        ("", None),
+    ],
+)
+def test_labels_at_the_top_that_no_parser_read_are_noticed(text: str, key: str | None) -> None:
+    assert unread_labels(text) == key

@@ -251,3 +251,12 @@ def test_a_removed_document_comes_back(wb: Workbench, folder: Path) -> None:
     assert shown(wb) == []
     assert outcomes(ingest(wb, folder)) == {"a.md": "added"}
     assert shown(wb) == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_labels_that_would_only_be_shown_are_refused(wb: Workbench, folder: Path, name: str) -> None:
+    secret = '+++\nclassification = "restricted"\n+++\nThe secret refund.\n'
+    report = ingest(wb, folder, {name: secret, "b.txt": "An open refund.\n"})
+    assert outcomes(report) == {name: "refused", "b.txt": "added"}
+    assert "classification" in report.refused[0].reason
+    assert shown(wb) == ["b.txt"]
