@@ -66,9 +66,18 @@ class CandidateSet:
     def twins_of(self, rows: Array) -> dict[int, Array]:
         """For each representative among `rows`: all rows of its group, itself included."""
         all_rows, first, representatives = self.twins
+        if not len(representatives):
+            return {}
+        by_row = self._groups_by_row
+        places = by_row[np.minimum(np.searchsorted(representatives, rows, sorter=by_row), len(by_row) - 1)]
         ends = np.append(first[1:], len(all_rows))
-        wanted = np.flatnonzero(np.isin(representatives, rows))
-        return {int(representatives[at]): all_rows[first[at] : ends[at]] for at in wanted}
+        groups = places[representatives[places] == rows].tolist()
+        return {int(representatives[at]): all_rows[first[at] : ends[at]] for at in groups}
+
+    @cached_property
+    def _groups_by_row(self) -> Array:
+        """Numbers of the groups of twins, by their representatives' rows."""
+        return np.argsort(self.twins[2])
 
     def restricted(self, mask: Array) -> CandidateSet:
         """Only the rows that `mask` marks as well."""

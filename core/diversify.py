@@ -10,13 +10,17 @@ import numpy.typing as npt
 from core.numeric import Floats, tree_sum
 from core.types import Ranked
 
+CLOSE = 1e-9
+"""Marginal relevances that differ by less are compared exactly."""
+
 
 def mmr(candidates: Sequence[Ranked], vectors: Floats, mmr_lambda: float, n: int) -> list[int]:
     """Positions of the `n` candidates (all, if there are fewer) that maximal marginal relevance picks, in its order.
 
     Each step takes the largest `λ · relevance − (1 − λ) · (largest cosine to any pick so far)`, ties to the earlier
     candidate; for the first pick the second term is 0. `candidates` carry relevance as score (0–1); `vectors` has
-    their rows, shape (len(candidates), d), of any length; a zero vector has similarity 0 to all.
+    their rows, shape (len(candidates), d), of any length whose square is a normal float64; a zero vector has
+    similarity 0 to all.
     The picks depend on nothing but these values, to the last bit of each cosine (see `core.numeric`).
 
     Carbonell, Goldstein: The use of MMR, diversity-based reranking, SIGIR 1998.
@@ -27,16 +31,18 @@ def mmr(candidates: Sequence[Ranked], vectors: Floats, mmr_lambda: float, n: int
     if len(vectors) != len(candidates):
         raise ValueError(f"{len(candidates)} candidates, but {len(vectors)} vectors")
     gain = mmr_lambda * np.array([item.score for item in candidates], dtype=np.float64)
-    columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
-    norms = np.sqrt(tree_sum(columns * columns))
-    scratch = np.empty_like(columns)
+    cosines = _Cosines(vectors)
     nearest = np.full(len(candidates), -np.inf)
     picks = [int(np.argmax(gain))]
     while len(picks) < count:
-        np.maximum(nearest, _cosines(columns, norms, picks[-1], scratch), out=nearest)
+        np.maximum(nearest, cosines.about(picks[-1]), out=nearest)
         marginal = gain - (1.0 - mmr_lambda) * nearest
         marginal[picks] = -np.inf
-        picks.append(int(np.argmax(marginal)))
+        close = np.flatnonzero(marginal >= marginal.max() - CLOSE)
+        if len(close) > 1:
+            exact = np.max([cosines.exact(pick)[close] for pick in picks], axis=0)
+            close = close[[np.argmax(gain[close] - (1.0 - mmr_lambda) * exact)]]
+        picks.append(int(close[0]))
     return picks
 
 
@@ -53,11 +59,31 @@ def select(candidates: Sequence[Ranked], vectors: Floats, mmr_lambda: float, kee
     return front + [item for position, item in enumerate(candidates) if position not in kept]
 
 
-def _cosines(
-    columns: npt.NDArray[np.float64], norms: npt.NDArray[np.float64], pick: int, scratch: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    np.multiply(columns, columns[:, pick : pick + 1], out=scratch)
-    lengths = norms * norms[pick]
-    cosines: npt.NDArray[np.float64] = np.zeros_like(lengths)
-    np.divide(tree_sum(scratch), lengths, out=cosines, where=lengths > 0)
-    return cosines
+class _Cosines:
+    """Cosines of all pairs of rows: quickly to within 1e-11, and to the last bit where that decides."""
+
+    def __init__(self, vectors: Floats) -> None:
+        self._columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
+        self._rows = np.asarray(vectors, dtype=np.float64)
+        self._norms = np.sqrt(tree_sum(self._columns * self._columns))
+        self._exact: dict[int, npt.NDArray[np.float64]] = {}
+
+    def about(self, row: int) -> npt.NDArray[np.float64]:
+        """float64 (n,): of one row with all, off by less than d · 2⁻⁵², in whatever order the sum is taken.
+
+        Row by row, since a product of so small matrices would wait for the threads of BLAS longer than it takes.
+        """
+        return self._divided(np.vecdot(self._rows, self._rows[row]), self._norms * self._norms[row])
+
+    def exact(self, row: int) -> npt.NDArray[np.float64]:
+        """float64 (n,): of one row with all."""
+        if row not in self._exact:
+            products = tree_sum(self._columns * self._columns[:, row : row + 1])
+            self._exact[row] = self._divided(products, self._norms * self._norms[row])
+        return self._exact[row]
+
+    @staticmethod
+    def _divided(products: npt.NDArray[np.float64], lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        cosines: npt.NDArray[np.float64] = np.zeros_like(lengths)
+        np.divide(products, lengths, out=cosines, where=lengths > 0)
+        return cosines

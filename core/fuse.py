@@ -7,9 +7,12 @@ key. Sums are exactly rounded (`math.fsum`), so the order in which the channels 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
 
 from core.types import Ranked
+
+Item = TypeVar("Item")
 
 
 def rrf(lists: Sequence[Sequence[Ranked]], weights: Sequence[float] | None, rrf_k: int) -> list[Ranked]:
@@ -29,22 +32,37 @@ def rrf(lists: Sequence[Sequence[Ranked]], weights: Sequence[float] | None, rrf_
     return _ordered({key: math.fsum(values) for key, values in parts.items()})
 
 
-def convex(lists: Sequence[Sequence[Ranked]], weights: Sequence[float] | None) -> list[Ranked]:
+def convex(
+    lists: Sequence[Sequence[Ranked]],
+    weights: Sequence[float] | None,
+    silent: Sequence[Collection[str]] | None = None,
+) -> list[Ranked]:
     """Convex combination of scores, each list scaled to 0–1 between its smallest and its largest score.
 
     All scores of a list equal: 1; a key absent from a list: 0 there. The weighted sum is divided by the sum of all
     weights, those of empty lists included, so a score is in 0–1 and says which share of the possible it reached.
     Repeated keys, lists of weight 0 and `weights` as in `rrf`.
 
+    `silent` names for each list the keys on which it cannot tell: such a key gets at least the share that it reaches
+    of the other lists alone, so that a list's silence is not held against it. None: no such keys.
+
     Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval, TOIS 2023.
     """
-    pairs = _weighted(lists, weights)
+    mute = [()] * len(lists) if silent is None else silent
+    pairs = _weighted(list(zip(lists, mute, strict=True)), weights)
     parts: dict[str, list[float]] = {}
-    for ranking, weight in pairs:
+    told: dict[str, list[float]] = {}
+    for (ranking, cannot), weight in pairs:
         for key, score in _scaled(ranking).items():
             parts.setdefault(key, []).append(weight * score)
+            if key not in cannot:
+                told.setdefault(key, []).append(weight * score)
     whole = math.fsum(weight for _, weight in pairs)
-    return _ordered({key: math.fsum(values) / whole for key, values in parts.items()})
+    scores = {key: math.fsum(values) / whole for key, values in parts.items()}
+    for key in told.keys() & set().union(*(cannot for (_, cannot), _ in pairs)):
+        others = math.fsum(weight for (_, cannot), weight in pairs if key not in cannot)
+        scores[key] = max(scores[key], math.fsum(told[key]) / others)
+    return _ordered(scores)
 
 
 def relevance(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -53,11 +71,10 @@ def relevance(ranked: Sequence[Ranked]) -> list[Ranked]:
     return [Ranked(item.key, item.score / best if best > 0 else 0.0) for item in ranked]
 
 
-def _weighted(
-    lists: Sequence[Sequence[Ranked]], weights: Sequence[float] | None
-) -> list[tuple[Sequence[Ranked], float]]:
+def _weighted(lists: Sequence[Item], weights: Sequence[float] | None) -> list[tuple[Item, float]]:
+    """Those of `lists` with a weight above 0, and their weights."""
     values = [1.0] * len(lists) if weights is None else weights
-    return [(ranking, weight) for ranking, weight in zip(lists, values, strict=True) if weight > 0]
+    return [(item, weight) for item, weight in zip(lists, values, strict=True) if weight > 0]
 
 
 def _best_ranks(ranking: Sequence[Ranked]) -> dict[str, int]:

@@ -29,6 +29,7 @@ from core.snapshot_cache import SnapshotCache
 from core.store.files import locked
 from core.store.lance import open_store
 from core.store.registry import Collection, collection_folder, list_collections, read_collection, store_folder
+from core.text_cache import TextCache
 
 SCOPES_KEPT = 64
 JOINS_KEPT = 4
@@ -138,7 +139,7 @@ class Library:
         return self.embedder_of(self.collection(collections[0])).queries(queries)
 
     def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
-        return self._texts.get(text_hashes, self.store(collection).texts)
+        return self._texts.get(text_hashes, self._open(self.collection(collection)).texts)
 
     def forget(self, name: str) -> None:
         """Drop what is kept of a collection in this process."""
@@ -167,6 +168,7 @@ class _Opened:
         self.identity = collection.identity
         self.store: ChunkStore = open_store(folder, collection.dimension, settings.store)
         self._cache = SnapshotCache.at(folder / "snapshot")
+        self._texts = TextCache(folder / "snapshot" / "texts.sqlite")
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._revision = -1
@@ -186,8 +188,14 @@ class _Opened:
                 held = refresh(held, self.store.since(held.versions[collection.name]), default)
                 if self._cache.worth_saving(held):
                     self._cache.save(held)
+                    documents = held.documents
+                    living = {documents[number].text_hash for number in np.flatnonzero(documents.present).tolist()}
+                    self._texts.hold(living, self.store.texts)
                 self._snapshot, self._revision = held, collection.revision
             return held
+
+    def texts(self, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        return self._texts.get(text_hashes, self.store.texts)
 
 
 class _Texts:

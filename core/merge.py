@@ -45,7 +45,11 @@ def merge(chunks: Sequence[SpanChunk], gap: int, max_chars: int | None) -> list[
     spans = []
     for _, group in groupby(ordered, key=lambda chunk: chunk.document):
         for run in _runs(list(group), gap):
-            spans += [_span(run)] if max_chars is None else _cut(run, gap, max_chars)
+            whole = _span(run)
+            if max_chars is None or len(run) == 1 or whole.end - whole.start <= max_chars:
+                spans.append(whole)
+            else:
+                spans += _cut(run, gap, max_chars)
     return sorted(spans, key=lambda span: (-span.score, span.document, span.start, span.end, span.chunks))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from core.fuse import relevance as relative
 from core.identifiers import exact_terms
 from core.merge import MergedSpan, SpanChunk, merge
 from core.prior import apply_quality
+from core.scripts import SAMPLE_BYTES, is_wide
 from core.settings import Retrieval
 from core.text import query_tokens
 from core.types import CHANNELS, Channel, Ranked
@@ -110,7 +111,7 @@ def _rank(
 ) -> Ranking:
     rows: dict[str, int] = {}
     lists = _channels(candidates, query, dense, settings, max(settings.window, depth), rows, clock)
-    fused = _fuse(lists, settings)
+    fused = _fuse(lists, settings, _silent(candidates, query, lists, settings.window, rows))
     clock.lap("fuse")
     chosen = _floored(candidates, fused, settings, rows)[: settings.candidates]
     diversified = _diversify(candidates, chosen, settings, rows)
@@ -142,12 +143,11 @@ def _channels(
     rows: dict[str, int],
     clock: Clock,
 ) -> Lists:
-    terms = query_tokens(query, stop_words=settings.stop_words)
-    weights = dict.fromkeys(terms, 1.0)
-    bm25 = recall_bm25.scores(candidates, weights, settings)
+    terms = recall_bm25.weighted(query_tokens(query, stop_words=settings.stop_words))
+    bm25 = recall_bm25.scores(candidates, terms, settings)
     if settings.feedback_documents and terms:
-        weights = recall_bm25.feedback(candidates, terms, bm25, settings)
-        bm25 = recall_bm25.scores(candidates, weights, settings)
+        added = recall_bm25.feedback(candidates, terms, bm25, settings)
+        bm25 = recall_bm25.scores(candidates, added, settings, onto=bm25)
     found: dict[Channel, tuple[Array, Array]] = {}
     if "bm25" in settings.channels:
         found["bm25"] = recall_bm25.rank(candidates, bm25, reach)
@@ -166,12 +166,39 @@ def _named(candidates: CandidateSet, at: Array, scores: Array, rows: dict[str, i
     return [Ranked(key, score) for key, score in zip(keys, scores.tolist(), strict=True)]
 
 
-def _fuse(lists: Lists, settings: Retrieval) -> list[Ranked]:
+def _silent(
+    candidates: CandidateSet, query: str, lists: Lists, window: int, rows: Mapping[str, int]
+) -> Mapping[Channel, Set[str]]:
+    """By channel, the chunks on which it cannot tell: for words, those of the dense window in another script than the
+    query, which they could not have found.
+
+    Only where the words' best find is in the query's script and no identifier or quotation was found: else the words
+    of the query do stand in texts of the other script, and their absence counts.
+    """
+    words = lists.get("bm25", ())
+    if not words or lists.get("exact"):
+        return {}
+    own = is_wide(query.encode("utf-8", "replace"))
+    if _is_wide(candidates, rows[words[0].key]) != own:
+        return {}
+    return {
+        "bm25": {item.key for item in lists.get("dense", ())[:window] if _is_wide(candidates, rows[item.key]) != own}
+    }
+
+
+def _is_wide(candidates: CandidateSet, row: int) -> bool:
+    segment, local = candidates.snapshot.locate(row)
+    first, end = segment.folded.offsets[local : local + 2].tolist()
+    return is_wide(segment.folded.data[first : min(end, first + SAMPLE_BYTES)].tobytes())
+
+
+def _fuse(lists: Lists, settings: Retrieval, silent: Mapping[Channel, Set[str]]) -> list[Ranked]:
     weights = {"exact": settings.weight_exact, "bm25": settings.weight_bm25, "dense": settings.weight_dense}
     windows = [list(ranking[: settings.window]) for ranking in lists.values()]
     shares = [weights[channel] for channel in lists]
     if settings.fusion == "convex":
-        return convex(windows, shares) if sum(shares) > 0 else []
+        mute = [silent.get(channel, frozenset()) for channel in lists]
+        return convex(windows, shares, mute) if sum(shares) > 0 else []
     return rrf(windows, shares, settings.rrf_k)
 
 

@@ -10,7 +10,6 @@ ln(n + 0.5), and 0.25 times the vocabulary's mean idf where that is negative.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,16 +18,25 @@ import numpy.typing as npt
 
 from core.candidates import CandidateSet
 from core.settings import Retrieval
-from core.text import tokens
+from core.text import term_hash
 
 Array = npt.NDArray[Any]
 
 OKAPI_FLOOR = 0.25
 
 
-def scores(candidates: CandidateSet, terms: Mapping[str, float], settings: Retrieval) -> Array:
-    """float64 (n,): BM25 of every row in scope, 0 elsewhere and where no term occurs. `terms`: weight by term."""
-    found = np.zeros(len(candidates.snapshot), np.float64)
+Weights = Mapping[np.uint64, float]
+"""Weight by term, given by its hash."""
+
+
+def weighted(terms: Sequence[str]) -> dict[np.uint64, float]:
+    """Query terms, each with weight 1."""
+    return dict.fromkeys(map(term_hash, terms), 1.0)
+
+
+def scores(candidates: CandidateSet, terms: Weights, settings: Retrieval, onto: Array | None = None) -> Array:
+    """float64 (n,): BM25 of every row in scope, 0 elsewhere and where no term occurs; added to a copy of `onto`."""
+    found = np.zeros(len(candidates.snapshot), np.float64) if onto is None else onto.copy()
     if not candidates.count:
         return found
     k1, b = settings.bm25_k1, settings.bm25_b
@@ -51,36 +59,43 @@ def rank(candidates: CandidateSet, bm25: Array, depth: int) -> tuple[Array, Arra
     return rows, folded[rows]
 
 
-def feedback(candidates: CandidateSet, terms: Sequence[str], bm25: Array, settings: Retrieval) -> dict[str, float]:
-    """Query terms (weight 1) and the terms that pseudo-relevance feedback adds (Rocchio 1971, positive part).
+def feedback(
+    candidates: CandidateSet, query_terms: Weights, bm25: Array, settings: Retrieval
+) -> dict[np.uint64, float]:
+    """The terms that pseudo-relevance feedback adds to those of the query, best first (Rocchio 1971, positive part).
 
     Terms of the first `feedback_documents` rows are weighed by their summed tf · idf, scaled so that the best of them
     gets `feedback_weight`.
     """
-    weights = dict.fromkeys(terms, 1.0)
     rows, _ = rank(candidates, bm25, settings.feedback_documents)
-    gathered: dict[str, list[float]] = {}
-    for row in rows.tolist():
-        segment, local = candidates.snapshot.locate(row)
-        found = tokens(segment.folded[local])
-        for term, count in Counter(found).items():
-            gathered.setdefault(term, []).append(count / len(found))
-    names = [term for term in gathered if term not in weights]
-    added = []
-    for term, occurrences in zip(names, _occurrences(candidates, names), strict=True):
-        idf = _idf(candidates, occurrences, settings) if occurrences else 0.0
-        if idf > 0:  # Okapi's is not where half of the texts hold a term: such a term tells nothing
-            added.append((-math.fsum(gathered[term]) * idf, term))
-    best = sorted(added)[: settings.feedback_terms]
-    return weights | {term: settings.feedback_weight * score / best[0][0] for score, term in best}
+    held = [_terms_of(candidates, row) for row in rows.tolist()]
+    if not held:
+        return {}
+    names, number = np.unique(np.concatenate([terms for terms, _ in held]), return_inverse=True)
+    # bincount adds one after the other, in the order of the rows' ranks.
+    shares = np.bincount(number, weights=np.concatenate([share for _, share in held]))
+    new = ~np.isin(names, np.array(list(query_terms), np.uint64))
+    names, shares = names[new], shares[new]
+    idf = np.array([_idf(candidates, n, settings) if n else 0.0 for n in _occurrences(candidates, names)])
+    gains = shares * idf
+    # Okapi's idf is not above 0 where half of the texts hold a term: such a term tells nothing.
+    best = [at for at in np.lexsort((names, -gains)).tolist() if idf[at] > 0][: settings.feedback_terms]
+    return {names[at]: settings.feedback_weight * float(gains[at]) / float(gains[best[0]]) for at in best}
 
 
 def document_frequency(candidates: CandidateSet, term: str) -> int:
     """Rows in scope that hold the term."""
-    return len(_postings(candidates, term)[0])
+    return len(_postings(candidates, term_hash(term))[0])
 
 
-def _postings(candidates: CandidateSet, term: str) -> tuple[Array, Array]:
+def _terms_of(candidates: CandidateSet, row: int) -> tuple[Array, Array]:
+    """A row's terms, and the share that each has of its length."""
+    segment, local = candidates.snapshot.locate(row)
+    terms, frequencies = segment.terms_of(local)
+    return terms, frequencies / int(segment.lengths[local])
+
+
+def _postings(candidates: CandidateSet, term: np.uint64) -> tuple[Array, Array]:
     """Rows in scope that hold a term, ascending, and how often each does."""
     rows, frequencies = [], []
     for placed, first in zip(candidates.snapshot.placed, candidates.snapshot.first_rows, strict=False):
@@ -107,8 +122,8 @@ def _okapi(total: int, occurrences: int) -> float:
     return math.log(total - occurrences + 0.5) - math.log(occurrences + 0.5)
 
 
-def _occurrences(candidates: CandidateSet, terms: Sequence[str]) -> list[int]:
-    """`document_frequency` of many terms; every segment's counts are kept with the candidate set."""
+def _occurrences(candidates: CandidateSet, terms: Array) -> list[int]:
+    """Rows in scope that hold each term; every segment's counts are kept with the candidate set."""
     held = candidates.__dict__.get("_occurrences")
     if held is None:
         held = candidates.__dict__["_occurrences"] = [
@@ -119,8 +134,9 @@ def _occurrences(candidates: CandidateSet, terms: Sequence[str]) -> list[int]:
         ]
     totals = np.zeros(len(terms), np.int64)
     for placed, counts in zip(candidates.snapshot.placed, held, strict=True):
-        totals += np.append(counts, 0)[placed.segment.numbers(terms)]
-    return [int(total) for total in totals]
+        at = placed.segment.numbers(terms)
+        totals[at >= 0] += counts[at[at >= 0]]
+    return [int(total) for total in totals.tolist()]
 
 
 def _mean_okapi(candidates: CandidateSet) -> float:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from core.candidates import CandidateSet
 from core.identifiers import ExactTerm, contains_exact
+from core.text import term_hash
 
 Array = npt.NDArray[Any]
 
@@ -54,7 +55,7 @@ def _hold_all_tokens(candidates: CandidateSet, term: ExactTerm, held: Array) -> 
     for placed, first in zip(candidates.snapshot.placed, candidates.snapshot.first_rows.tolist(), strict=False):
         count = np.zeros(len(placed.segment), np.int16)
         for token in term.tokens:
-            count[placed.segment.postings(token)[0]] += 1
+            count[placed.segment.postings(term_hash(token))[0]] += 1
         held[first : first + len(count)] = count == len(term.tokens)
     held &= candidates.mask
 

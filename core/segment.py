@@ -6,18 +6,16 @@ so that a segment is nothing but arrays: it can be saved, memory-mapped and shar
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from core.text import fold, tokens
+from core.text import fold, term_hash, tokens
 
 Array = npt.NDArray[Any]
 
@@ -53,6 +51,11 @@ class Segment:
     """int32 (p,): ascending within a term."""
     frequencies: Array
     """int32 (p,)"""
+    forward: Array
+    """int32 (p,): the postings of each row, by their place in `rows`; those of row i are
+    [forward_pointers[i], forward_pointers[i + 1]), by term."""
+    forward_pointers: Array
+    """int64 (n + 1,)"""
     vectors: Array
     """float32 (n, d)"""
     has_vector: Array
@@ -61,21 +64,25 @@ class Segment:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def numbers(self, terms: Sequence[str]) -> Array:
-        """int64 (len(terms),): which of `self.terms` each is, −1 where it does not occur."""
-        wanted = np.array([term_hash(term) for term in terms], np.uint64)
-        at = np.searchsorted(self.terms, wanted)
-        found = np.append(self.terms, np.uint64(0))[at] == wanted
-        return np.where(found & (at < len(self.terms)), at, -1)
+    def numbers(self, hashes: Array) -> Array:
+        """int64 (len(hashes),): which of `self.terms` each is, −1 where it does not occur."""
+        if not len(self.terms):
+            return np.full(len(hashes), -1)
+        at = np.minimum(np.searchsorted(self.terms, hashes), len(self.terms) - 1)
+        return np.where(self.terms[at] == hashes, at, -1)
 
-    def postings(self, term: str) -> tuple[Array, Array]:
-        """Rows and frequencies of a term; both empty where it does not occur."""
-        wanted = term_hash(term)
-        at = int(np.searchsorted(self.terms, wanted))
-        if at == len(self.terms) or self.terms[at] != wanted:
+    def postings(self, term: np.uint64) -> tuple[Array, Array]:
+        """Rows and frequencies of a term, given by its hash; both empty where it does not occur."""
+        at = int(np.searchsorted(self.terms, term))
+        if at == len(self.terms) or self.terms[at] != term:
             return self.rows[:0], self.frequencies[:0]
         where = slice(int(self.pointers[at]), int(self.pointers[at + 1]))
         return self.rows[where], self.frequencies[where]
+
+    def terms_of(self, row: int) -> tuple[Array, Array]:
+        """Hashes of the terms of one row, ascending, and how often it holds each."""
+        places = self.forward[int(self.forward_pointers[row]) : int(self.forward_pointers[row + 1])]
+        return self.terms[np.searchsorted(self.pointers, places, side="right") - 1], self.frequencies[places]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,16 +111,11 @@ def pack(strings: Iterable[str]) -> Strings:
     return Strings(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
 
-@lru_cache(maxsize=1 << 16)
-def term_hash(term: str) -> np.uint64:
-    digest = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little"))
-
-
 def build(table: pa.Table, dimension: int) -> Segment:
     """A segment of the rows of a chunk table (`ports.chunk_schema`), in their order."""
     texts: list[str] = table["indexed_text"].to_pylist()
     terms, pointers, rows, frequencies, lengths = _invert(texts)
+    forward, forward_pointers = _by_row(rows, len(texts))
     vectors, has_vector = _vectors(table["vector"], dimension)
     return Segment(
         ids=_ascii(table["chunk_id"], 32),
@@ -130,6 +132,8 @@ def build(table: pa.Table, dimension: int) -> Segment:
         pointers=pointers,
         rows=rows,
         frequencies=frequencies,
+        forward=forward,
+        forward_pointers=forward_pointers,
         vectors=vectors,
         has_vector=has_vector,
     )
@@ -153,6 +157,7 @@ def merge(segments: Sequence[Segment], keep: Sequence[Array]) -> Segment:
         return _concatenate([getattr(s, name).take(rows) for s, rows in zip(segments, kept, strict=True)])
 
     terms, pointers, rows_, frequencies = _merge_postings(segments, keep, kept)
+    forward, forward_pointers = _by_row(rows_, sum(map(len, kept)))
     plain = ("ids", "document_ids", "seq", "start", "end", "text_key", "lengths", "vectors", "has_vector")
     columns: dict[str, Any] = {name: column(name) for name in plain}
     columns |= {name: strings(name) for name in ("anchors", "provenance", "folded")}
@@ -162,6 +167,8 @@ def merge(segments: Sequence[Segment], keep: Sequence[Array]) -> Segment:
         pointers=pointers,
         rows=rows_,
         frequencies=frequencies,
+        forward=forward,
+        forward_pointers=forward_pointers,
     )
 
 
@@ -230,6 +237,13 @@ def _merge_postings(
     distinct, first_at = np.unique(term, return_index=True)
     pointers = np.append(first_at, len(term)).astype(np.int64)
     return distinct, pointers, np.concatenate(rows)[order], np.concatenate(frequencies)[order]
+
+
+def _by_row(rows: Array, count: int) -> tuple[Array, Array]:
+    """`forward` and its pointers for the postings' rows."""
+    pointers = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=pointers[1:])
+    return np.argsort(rows, kind="stable").astype(np.int32), pointers
 
 
 def _concatenate(parts: Sequence[Strings]) -> Strings:

@@ -2,7 +2,7 @@
 
 from core.folding import fold, fold_keeping_case, fold_with_offsets, glossary_key, source_span
 from core.sentences import lines_of, sentences
-from core.tokens import UNSPACED, query_tokens, token_spans, tokenizer_fingerprint, tokens
+from core.tokens import UNSPACED, query_tokens, term_hash, token_spans, tokenizer_fingerprint, tokens
 
 __all__ = [
     "UNSPACED",
@@ -14,6 +14,7 @@ __all__ = [
     "query_tokens",
     "sentences",
     "source_span",
+    "term_hash",
     "token_spans",
     "tokenizer_fingerprint",
     "tokens",

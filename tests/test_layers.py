@@ -43,7 +43,7 @@ PACKAGE_MAY_IMPORT = {
     "core": ("core",),
     "workbench": ("core", "workbench"),
     "pages": ("core", "workbench"),
-    "benchmarks": ("core", "workbench", "benchmarks"),
+    "benchmarks": ("core", "workbench", "benchmarks", "tests"),
     "tests": ("core", "workbench", "benchmarks", "tests"),
 }
 

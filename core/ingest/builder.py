@@ -6,6 +6,8 @@ from collections import Counter
 
 from core.ingest.clean import clean, warnings_of
 from core.ingest.sections import Found, Kind
+from core.provenance import aggregate
+from core.types import Provenance
 
 
 class TextBuilder:
@@ -15,6 +17,8 @@ class TextBuilder:
         self._parts: list[str] = []
         self._length = 0
         self.found: list[Found] = []
+        self.place: Provenance = {}
+        """Of the blocks that follow: the page, sheet or slide that is being read."""
         self._removed: Counter[str] = Counter()
 
     def add(
@@ -25,7 +29,8 @@ class TextBuilder:
         if not text:
             return
         start = self._append(text, gap)
-        self.found.append(Found(start, self._length, kind, level, title or (text if level else ""), anchor))
+        title = title or (text if level else "")
+        self.found.append(Found(start, self._length, kind, level, title, anchor, self.place))
 
     def extend(self, text: str) -> None:
         """A further line of the last block."""
@@ -33,7 +38,8 @@ class TextBuilder:
         if text:
             self._append(text, "\n")
             last = self.found[-1]
-            self.found[-1] = Found(last.start, self._length, last.kind)
+            place = aggregate([last.place, self.place])
+            self.found[-1] = Found(last.start, self._length, last.kind, place=place)
 
     def add_rows(self, rows: list[str], gap: str = "\n") -> None:
         """A table block and its row blocks."""
@@ -41,7 +47,7 @@ class TextBuilder:
         for number, row in enumerate(rows):
             self.add("row", row, gap=gap if number else "\n\n")
         if len(self.found) > place:
-            self.found.insert(place, Found(self.found[place].start, self._length, "table"))
+            self.found.insert(place, Found(self.found[place].start, self._length, "table", place=self.place))
 
     @property
     def text(self) -> str:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from core.ports import Block
@@ -27,6 +27,8 @@ class Found:
     level: int = 0
     title: str = ""
     anchor: str = ""
+    place: Provenance = field(default_factory=dict)
+    """Where it stands in the file, beyond section and lines: `pages`, `sheet`, `slide`."""
 
 
 class LineIndex:
@@ -78,7 +80,7 @@ def locate(text: str, found: Sequence[Found]) -> tuple[Block, ...]:
             own = re.sub(r"[\s/]+", "-", item.anchor)[:_SLUG_MAX] or slug(item.title)
             anchor = _unused(above + own, used)
             stack.append((item.level, item.title[:_TITLE_MAX], anchor))
-        provenance: dict[str, tuple[object, ...]] = {"lines": (lines.pair(item.start, item.end),)}
+        provenance = {**item.place, "lines": (lines.pair(item.start, item.end),)}
         if stack:
             provenance["section"] = (" > ".join(title for _, title, _ in stack),)
         blocks.append(_block(item, provenance, stack[-1][2] if stack else ""))

@@ -60,6 +60,35 @@ def test_convex_takes_the_best_score_of_a_repeated_key() -> None:
     assert got == [Ranked("a", 1.0), Ranked("b", 0.5), Ranked("c", 0.0)]
 
 
+def test_silence_is_not_held_against_a_key() -> None:
+    words = [Ranked("a", 2.0), Ranked("b", 1.0)]
+    vectors = [Ranked("c", 0.9), Ranked("b", 0.8), Ranked("d", 0.7)]
+    weights = [1.0, 1.0, 2.0]
+    plainly = {"a": 0.25, "b": 0.125, "c": 0.25, "d": 0.0}
+    assert {item.key: item.score for item in convex([words, vectors, []], weights)} == pytest.approx(plainly)
+    found = convex([words, vectors, []], weights, [{"c", "d", "elsewhere"}, (), ()])
+    assert found[0] == Ranked("c", pytest.approx(1 / 3))
+    assert {item.key: item.score for item in found} == pytest.approx({**plainly, "c": 1 / 3})
+
+
+def test_silence_of_the_only_list_that_holds_a_key_changes_nothing() -> None:
+    words = [Ranked("a", 2.0), Ranked("b", 1.0)]
+    assert convex([words, []], None, [{"a", "b"}, ()]) == convex([words, []], None)
+
+
+@given(channels, st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=5, max_size=5))
+def test_silence_raises_silent_keys_alone(pairs: list[tuple[list[Ranked], float]], mute: list[set[str]]) -> None:
+    lists, weights = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    silent = mute[: len(pairs)]
+    before = {item.key: item.score for item in convex(lists, weights)}
+    after = {item.key: item.score for item in convex(lists, weights, silent)}
+    assert before.keys() == after.keys()
+    for key, score in after.items():
+        assert before[key] <= score <= 1.0
+        if not any(key in keys for keys in silent):
+            assert score == before[key]
+
+
 def test_zero_weights_give_nothing() -> None:
     assert convex([ranking("a")], [0.0]) == rrf([ranking("a")], [0.0], 60) == convex([], None) == []
 

@@ -109,3 +109,41 @@ def test_scores_fall_within_each_list() -> None:
     found = ranked("refund days ERR-4012", near_duplicate_vector("refund"), depth=9)
     for listed in (*found.lists.values(), found.fused):
         assert all(above.score >= below.score for above, below in pairwise(listed))
+
+
+BOTH_SCRIPTS = ("refund days", "policy refund", "ERR-4012 refund", "退款三天", "退款 refund 三天")
+
+
+def fused(query: str, like: str, texts: tuple[str, ...] = BOTH_SCRIPTS, **changes: Any) -> dict[str, float]:
+    """Fused score by path, of a query whose vector is that of the text `like`."""
+    candidates = seen(library_of(texts, 2))
+    shares = {"weight_exact": 1.0, "weight_bm25": 1.0, "weight_dense": 2.0, "fusion": "convex", "feedback_documents": 0}
+    found = rank(candidates, query, near_duplicate_vector(like), tuned(**{**shares, **changes}))
+    return dict(
+        zip(
+            paths_of(candidates, [found.rows[item.key] for item in found.fused]),
+            [item.score for item in found.fused],
+            strict=True,
+        )
+    )
+
+
+def test_words_are_not_missed_in_another_script() -> None:
+    """The Chinese text is first for its meaning and has none of the words: its meaning alone counts, 2 of 2 + 1."""
+    assert fused("refund days", "退款三天")["d3"] == pytest.approx(2 / 3)
+    assert fused("退款要三天吗", "policy refund")["d1"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("query", ["refund ERR-4012", "ERR-4012", '"policy refund"'])
+def test_words_are_missed_beside_an_identifier_or_a_quotation(query: str) -> None:
+    assert fused(query, "退款三天")["d3"] == pytest.approx(2 / 4)
+
+
+def test_words_that_are_best_found_in_the_other_script_are_missed() -> None:
+    texts = ("invoice", "API 退款三天说明", "退款三天")
+    assert fused("API", "退款三天", texts)["d2"] == pytest.approx(2 / 4)
+
+
+def test_ranks_are_fused_as_they_are() -> None:
+    one, other = (fused("refund days", "退款三天", fusion="rrf", weight_bm25=weight) for weight in (1.0, 0.0))
+    assert one["d3"] == other["d3"]

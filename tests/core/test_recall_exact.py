@@ -33,7 +33,7 @@ def test_as_reading_every_text(held: list[str], query: str, size: int, scorer: s
     inside = sorted(data.draw(st.sets(st.integers(0, len(held) - 1))))
     candidates = only(seen(library_of(held, size)), [f"d{number}" for number in inside])
     terms = exact_terms(query)
-    weights = dict.fromkeys(query_tokens(query, stop_words=True), 1.0)
+    weights = recall_bm25.weighted(query_tokens(query, stop_words=True))
     bm25 = recall_bm25.scores(candidates, weights, tuned(bm25_scorer=scorer))
     matches = {
         row: sum(contains_exact(term, fold(held[int(path_of(candidates, row)[1:])])) for term in terms)
@@ -57,7 +57,7 @@ def test_the_reading_stops_only_where_nothing_better_follows(seed: int, depth: i
     held = [" ".join(random.choices(words, (4, 4, 4, 4, 1, 1, 2, 2), k=random.randint(2, 9))) for _ in range(90)]
     candidates = seen(library_of(list(dict.fromkeys(held)), 30))
     query = '"grace period" "late fee"'
-    bm25 = recall_bm25.scores(candidates, dict.fromkeys(query_tokens(query, stop_words=True), 1.0), tuned())
+    bm25 = recall_bm25.scores(candidates, recall_bm25.weighted(query_tokens(query, stop_words=True)), tuned())
     rows, scores = recall_exact.rank(candidates, exact_terms(query), bm25, depth)
     all_rows, all_scores = recall_exact.rank(candidates, exact_terms(query), bm25, 1_000)
     matches = {
@@ -78,7 +78,7 @@ def test_in_a_collection_of_one_a_match_is_a_match() -> None:
     """Okapi's idf is negative there; four terms bring BM25 below −1."""
     candidates = seen(library_of(["ERR-4012 alpha beta gamma delta"]))
     query = "ERR-4012 alpha beta gamma"
-    weights = dict.fromkeys(query_tokens(query, stop_words=True), 1.0)
+    weights = recall_bm25.weighted(query_tokens(query, stop_words=True))
     bm25 = recall_bm25.scores(candidates, weights, tuned(bm25_scorer="rank_bm25"))
     assert bm25.min() < 0
     rows, scores = recall_exact.rank(candidates, exact_terms(query), bm25, 5)
@@ -87,7 +87,7 @@ def test_in_a_collection_of_one_a_match_is_a_match() -> None:
 
 def test_twins_are_one_hit() -> None:
     candidates = seen(library_of(["ERR-4012", "ERR-4012", "ERR-4012 again"]))
-    bm25 = recall_bm25.scores(candidates, {"err-4012": 1.0}, tuned())
+    bm25 = recall_bm25.scores(candidates, recall_bm25.weighted(["err-4012"]), tuned())
     rows, _ = recall_exact.rank(candidates, exact_terms("ERR-4012"), bm25, 5)
     assert len(rows) == 2
 

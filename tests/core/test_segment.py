@@ -14,7 +14,7 @@ from core import segment as seg
 from core.ports import chunk_schema
 from core.segment import Segment
 from core.store.rows import chunk_table
-from core.text import fold, tokens
+from core.text import fold, term_hash, tokens
 from core.types import Chunk, chunk_hash, chunk_id, document_id
 
 DIMENSION = 3
@@ -54,9 +54,14 @@ def test_postings_are_the_counts_of_the_tokens(rows: list[str]) -> None:
     vocabulary = {term for counts in counted for term in counts}
     assert len(segment.terms) == len(vocabulary)
     for term in vocabulary | {"absent"}:
-        found, frequencies = segment.postings(term)
+        found, frequencies = segment.postings(term_hash(term))
         expected = [(row, counts[term]) for row, counts in enumerate(counted) if counts[term]]
         assert list(zip(found.tolist(), frequencies.tolist(), strict=True)) == expected
+    for row, counts in enumerate(counted):
+        hashes, frequencies = segment.terms_of(row)
+        assert hashes.tolist() == sorted(hashes.tolist())
+        held = dict(zip(hashes.tolist(), frequencies.tolist(), strict=True))
+        assert held == {int(term_hash(term)): count for term, count in counts.items()}
 
 
 def test_columns_come_from_the_table() -> None:
@@ -99,7 +104,7 @@ def test_an_empty_segment() -> None:
     segment = seg.empty(DIMENSION)
     assert len(segment) == 0
     assert segment.vectors.shape == (0, DIMENSION)
-    assert segment.postings("refund")[0].tolist() == []
+    assert segment.postings(term_hash("refund"))[0].tolist() == []
     assert_same(seg.merge([segment, segment], [np.zeros(0, bool)] * 2), segment)
 
 
@@ -112,4 +117,4 @@ def test_strings_are_taken_by_row(rows: list[int]) -> None:
 
 def test_what_utf8_cannot_hold_becomes_a_question_mark() -> None:
     assert seg.pack(["a\ud800b"])[0] == "a?b"
-    assert seg.term_hash("\ud800") == seg.term_hash("?")
+    assert term_hash("\ud800") == term_hash("?")

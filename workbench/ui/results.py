@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -63,26 +64,14 @@ def _toolbar(view: SearchView) -> None:
         text = say("search.found_one") if count == 1 else say("search.found", shown=count)
         st.caption(text, width="stretch")
         with st.popover(say("search.export"), icon=":material/download:", type="tertiary"):
-            for key, label, data, name, mime in (
-                (session_keys.EXPORT_CSV, say("search.export_csv"), exports.to_csv(view), "csv", "text/csv"),
-                (
-                    session_keys.EXPORT_JSON,
-                    say("search.export_json"),
-                    exports.to_json_file(view),
-                    "json",
-                    "application/json",
-                ),
-                (
-                    session_keys.EXPORT_MARKDOWN,
-                    say("search.export_markdown"),
-                    exports.to_markdown(view),
-                    "md",
-                    "text/markdown",
-                ),
+            for key, label, written, name, mime in (
+                (session_keys.EXPORT_CSV, "search.export_csv", exports.to_csv, "csv", "text/csv"),
+                (session_keys.EXPORT_JSON, "search.export_json", exports.to_json_file, "json", "application/json"),
+                (session_keys.EXPORT_MARKDOWN, "search.export_markdown", exports.to_markdown, "md", "text/markdown"),
             ):
                 st.download_button(
-                    label,
-                    data,
+                    say(label),
+                    partial(written, view),
                     f"search-{view.result.trace_id}.{name}",
                     mime,
                     key=key,
