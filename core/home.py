@@ -18,6 +18,7 @@ from core.candidates import CandidateSet
 from core.errors import InputError
 from core.library import Library
 from core.location import resolve_document
+from core.models.embedders import check_named
 from core.pipeline import Request
 from core.ports import AuditSink
 from core.principals import load_principals, require_role
@@ -119,11 +120,13 @@ class Workbench:
     def create_collection(
         self, name: str, principal: Principal, *, defaults: Labels | None = None, embedder: str | None = None
     ) -> Collection:
-        """Raises InputError where it exists, RoleMissing, EmbedderUnavailable."""
+        """Raises InputError where it exists or no such embedder does, RoleMissing, EmbedderUnavailable."""
         self._require(
             principal, "owner", name, "collection.create", {"defaults": to_json(defaults), "embedder": embedder}
         )
-        chosen = self.library.embedder(embedder or self.settings.embedding.default)
+        spec = embedder or self.settings.embedding.default
+        check_named(spec)
+        chosen = self.library.embedder(spec)
         labels = None if defaults is None else check_labels(defaults)
         return create_collection(
             self.home,
@@ -202,6 +205,8 @@ class Workbench:
         from core.ingest.rebuild import rebuild
 
         self._require(principal, "owner", collection, "rebuild", {"embedder": embedder})
+        if embedder is not None:
+            check_named(embedder)
         return rebuild(self.home, self.library.collection(collection), self.library, self.settings, embedder)
 
     def require_owner(self, principal: Principal, collection: str, action: str) -> None:

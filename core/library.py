@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from core.access import PermissionSet
 from core.candidates import CandidateSet, restrict
-from core.errors import EmbedderMismatch
+from core.errors import EmbedderMismatch, StoreFailure
 from core.models.embedders import make_embedder
 from core.models.vector_cache import CachedEmbedder, VectorCache
 from core.ports import ChunkStore
@@ -132,11 +133,11 @@ class Library:
             )
         return embedder
 
-    def embed_query(self, collections: Sequence[str], query: str) -> npt.NDArray[np.float32]:
-        return self.embedder_of(self.collection(collections[0])).query(query)
-
-    def embed_queries(self, collections: Sequence[str], queries: Sequence[str]) -> npt.NDArray[np.float32]:
-        return self.embedder_of(self.collection(collections[0])).queries(queries)
+    def embed_query(self, collections: Sequence[str], query: str, fingerprint: str) -> npt.NDArray[np.float32]:
+        embedder = self.embedder_of(self.collection(collections[0]))
+        if embedder.fingerprint != fingerprint:
+            raise StoreFailure("the collection was given another embedder meanwhile", "search again")
+        return embedder.query(query)
 
     def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
         return self._texts.get(text_hashes, self._open(self.collection(collection)).texts)
@@ -180,10 +181,10 @@ class _Opened:
             default = collection.default_labels
             if held is None:
                 held = self._cache.load(collection.name, collection.dimension, default)
-                held = held or empty(collection.name, collection.dimension)
+                held = replace(held, embedder=collection.fingerprint) if held else self._empty(collection)
                 self._revision = collection.revision
             if held.versions[collection.name] > head:  # a cache from a store that was rolled back or replaced
-                held = empty(collection.name, collection.dimension)
+                held = self._empty(collection)
             if held.versions[collection.name] < head or self._revision != collection.revision or self._snapshot is None:
                 held = refresh(held, self.store.since(held.versions[collection.name]), default)
                 if self._cache.worth_saving(held):
@@ -193,6 +194,10 @@ class _Opened:
                     self._texts.hold(living, self.store.texts)
                 self._snapshot, self._revision = held, collection.revision
             return held
+
+    @staticmethod
+    def _empty(collection: Collection) -> Snapshot:
+        return empty(collection.name, collection.dimension, collection.fingerprint)
 
     def texts(self, text_hashes: Sequence[str]) -> Mapping[str, str]:
         return self._texts.get(text_hashes, self.store.texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from core.answer.extractive import extract
 from core.candidates import CandidateSet
 from core.errors import (
     AuditUnavailable,
+    CoreError,
     EmbedderUnavailable,
     InputError,
     IntegrityFailure,
@@ -28,6 +30,7 @@ from core.ports import AuditSink
 from core.ranking import Clock, Ranking, rank
 from core.scope import microseconds
 from core.settings import Retrieval, Settings
+from core.snapshot import Snapshot
 from core.trace import trace
 from core.types import (
     Answer,
@@ -43,6 +46,8 @@ from core.types import (
 )
 
 Vector = npt.NDArray[np.float32]
+
+_logger = logging.getLogger(__name__)
 
 VECTOR_CHANNEL_DOWN = "vector_channel_down"
 
@@ -74,8 +79,8 @@ class Library(Protocol):
         """The newest state of the collections, as `permission` may see it."""
         ...
 
-    def embed_query(self, collections: Sequence[str], query: str) -> Vector:
-        """Raises EmbedderUnavailable."""
+    def embed_query(self, collections: Sequence[str], query: str, fingerprint: str) -> Vector:
+        """Raises EmbedderUnavailable, and StoreFailure where the collections' embedder is none of that fingerprint."""
         ...
 
     def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
@@ -89,7 +94,8 @@ def search(
     """Find what answers `request` among what `principal` may see.
 
     Raises InputError for a request that cannot be meant. Everything else that goes wrong is a refusal: nothing is
-    released without an established principal, a durable audit record and intact text.
+    released without an established principal, a durable audit record and intact text. The refusal is generic; its
+    cause goes to this module's logger, one line a search.
     """
     run = _Run(request, settings)
     try:
@@ -100,7 +106,7 @@ def search(
             library.candidates(request.collections, permission, microseconds(run.as_of)), request.location
         )
         run.clock.lap("scope")
-        vector = run.embed(library, candidates.snapshot.dimension)
+        vector = run.embed(library, candidates.snapshot)
         ranking = rank(candidates, request.query, vector, settings.retrieval, request.depth, run.clock)
         spans = ranking.merged[:top_k]
         texts: dict[str, str] = {}
@@ -144,6 +150,10 @@ MESSAGES: Mapping[RefusalCode, str] = {
 }
 
 
+def _cause(error: CoreError) -> str:
+    return f"{type(error).__name__}: {error.line()}"
+
+
 def _code(error: Exception) -> RefusalCode:
     if isinstance(error, PermissionUnavailable):
         return "permission_unavailable"
@@ -161,6 +171,8 @@ class _Run:
         self.clock = Clock()
         self.flags: tuple[str, ...] = ()
         self.intended = False
+        self.causes: tuple[str, ...] = ()
+        """What a refusal keeps from the asker and the log tells the operator. No words of query or documents."""
 
     def intend(self, audit: AuditSink, principal: Principal | None) -> None:
         """Write down what is about to happen. Raises AuditUnavailable."""
@@ -168,18 +180,16 @@ class _Run:
         self.intended = True
         self.clock.lap("audit")
 
-    def embed(self, library: Library, dimension: int) -> Vector | None:
+    def embed(self, library: Library, snapshot: Snapshot) -> Vector | None:
         if "dense" not in self.settings.retrieval.channels:
             return None
         try:
-            vector = library.embed_query(self.request.collections, self.request.query)
-            if vector.shape != (dimension,):
-                raise StoreFailure("the collection was given another embedder meanwhile", "search again")
-            return vector
-        except EmbedderUnavailable:
+            return library.embed_query(self.request.collections, self.request.query, snapshot.embedder)
+        except EmbedderUnavailable as error:
             self.flags = (*self.flags, VECTOR_CHANNEL_DOWN)
             if not _words_count(self.settings.retrieval):
-                raise StoreFailure("no channel is available", "check the embedder with `workbench doctor`") from None
+                raise StoreFailure(f"no channel is available ({error.message})", error.remedy) from None
+            _logger.warning("search %s without its dense channel: %s", self.trace_id, _cause(error))
             return None
         finally:
             self.clock.lap("embed")
@@ -193,7 +203,8 @@ class _Run:
         refusal = None if found else Refusal("no_evidence", MESSAGES["no_evidence"])
         return self._result(found, refusal, answer, rows, dict(candidates.snapshot.versions))
 
-    def refused(self, error: Exception) -> SearchResult:
+    def refused(self, error: CoreError) -> SearchResult:
+        self.causes = (*self.causes, _cause(error))
         code = _code(error)
         return self._result((), Refusal(code, MESSAGES[code]), None, None, {})
 
@@ -219,6 +230,8 @@ class _Run:
                 audit.record("search.outcome", outcome)
         except AuditUnavailable as error:
             result = self.refused(error)
+        if self.causes:
+            _logger.error("search %s refused: %s", self.trace_id, "; ".join(dict.fromkeys(self.causes)))
         self.clock.lap("audit")
         return _timed(result, self.clock)
 

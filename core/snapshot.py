@@ -58,6 +58,8 @@ class Snapshot:
     defaults: tuple[Labels | None, ...]
     """Default labels of each collection."""
     placed: tuple[Placed, ...]
+    embedder: str = ""
+    """Fingerprint of the embedder that made the vectors."""
 
     def __len__(self) -> int:
         return int(self.first_rows[-1])
@@ -158,7 +160,7 @@ class Snapshot:
         return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype)
 
 
-def empty(collection: str, dimension: int) -> Snapshot:
+def empty(collection: str, dimension: int, embedder: str = "") -> Snapshot:
     return Snapshot(
         collections=(collection,),
         versions={collection: 0},
@@ -170,6 +172,7 @@ def empty(collection: str, dimension: int) -> Snapshot:
         parents={},
         defaults=(None,),
         placed=(),
+        embedder=embedder,
     )
 
 
@@ -224,6 +227,7 @@ def join(snapshots: Sequence[Snapshot]) -> Snapshot:
             for s, first in zip(snapshots, first_document, strict=False)
             for item in s.placed
         ),
+        embedder=snapshots[0].embedder,
     )
 
 

@@ -50,12 +50,13 @@ def _without_spans(text: str) -> str:
     position = 0
     for edge in [match.start() for match in _BLOCK_EDGE.finditer(text)] + [len(text)]:
         block = text[position:edge]
-        parts.append(_fill(block, _spans(block)) if "`" in block else block)
+        parts.append(_fill(block, inline_spans(block)) if "`" in block else block)
         position = edge
     return "".join(parts)
 
 
-def _spans(block: str) -> list[tuple[int, int]]:
+def inline_spans(block: str) -> list[tuple[int, int]]:
+    """Spans of inline code in one block of text, the backticks included."""
     runs = [(match.start(), match.end()) for match in _TICKS.finditer(block)]
     closers: dict[int, list[int]] = {}
     for start, end in runs:

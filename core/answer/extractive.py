@@ -68,9 +68,10 @@ class _Candidate:
     passage: int
     terms: frozenset[str]
     held: Mapping[str, float]
-    """Query tokens in it (1) or above it (HEADING_SHARE)."""
+    """Query tokens in it (1) or above it (HEADING_SHARE): what counts for whether to answer."""
     hinted: Mapping[str, float]
-    """The same, and those of the sentence before (PREVIOUS_SHARE)."""
+    """The same, and those of the sentence before (PREVIOUS_SHARE) or, for a table row, of its header (1): what counts
+    for which sentence is best."""
 
 
 def extract(
@@ -86,8 +87,9 @@ def extract(
     `passages` in rank order; the first is cited as `[1]`. A query word weighs by how few sentences hold it, `1 + ln(1
     + (N − n + ½)/(n + ½))`. The first sentence has the best coverage, with a bonus for its passage's rank and, if the
     query asks for a number, for holding one; a further one must add what is not yet covered and be about the same.
-    Sentences are quoted as they stand, white space collapsed and the source's own `[1]` marks removed; of one longer
-    than `max_chars` the best clauses. Coverage says that the question's words are there, not that the answer is.
+    Sentences are quoted as they stand, white space collapsed, and the source's own `[1]` marks and inline markup
+    removed; of one longer than `max_chars` the best clauses. A table row is one, its cells parted by ` | `. Coverage
+    says that the question's words are there, not that the answer is.
     """
     wanted = _wanted(query)
     candidates = _candidates(wanted, frozenset(tokens(query)), passages)
@@ -120,9 +122,13 @@ def _candidates(wanted: Sequence[str], asked: frozenset[str], passages: Sequence
         before: frozenset[str] = frozenset()
         for sentence in quotable(passage):
             terms = frozenset(tokens(sentence.text))
-            held = dict.fromkeys(terms_wanted.intersection(tokens(sentence.context)), HEADING_SHARE)
-            held |= dict.fromkeys(terms_wanted & terms, 1.0)
+            above = terms_wanted.intersection(tokens(f"{sentence.context} {sentence.header}"))
+            held = {**dict.fromkeys(above, HEADING_SHARE), **dict.fromkeys(terms_wanted & terms, 1.0)}
             hinted = _united(dict.fromkeys(before, PREVIOUS_SHARE), held)
+            if sentence.header and terms_wanted & terms:
+                # A row about what is asked says its columns' names with its cells. Whether that suffices for an
+                # answer is another matter: half of a table's rows are about something that was asked.
+                hinted |= dict.fromkeys(terms_wanted.intersection(tokens(sentence.header)), 1.0)
             if terms - asked or _STATEMENT.search(sentence.text):
                 found.append(_Candidate(sentence.text, number, terms, held, hinted))
             before = terms_wanted & terms

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from core.answer.citations import without_marks
+from core.answer.markup import without_markup
 from core.text import UNSPACED, sentences
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
@@ -27,15 +27,20 @@ _WRAP_WIDTH = 40
 unless the next begins with a small letter."""
 _TITLE_WIDTH = 60
 
-Kind = Literal["heading", "lead", "row", "prose"]
+_DIGIT = re.compile(r"[0-9０-９]")
+
+Kind = Literal["heading", "lead", "header", "row", "prose"]
+"""`lead`: a question or introduction, which is no unit of its own but the end of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
     text: str
-    """As in the passage, white space collapsed, without list marker or outer cell borders."""
+    """As in the passage, white space collapsed, without list marker, outer cell borders and pairs of inline marks."""
     context: str
-    """The heading above it, and the question, introduction or table header it belongs to; may be empty."""
+    """The heading above it, and the question or introduction it belongs to; may be empty."""
+    header: str = ""
+    """Of a table row, the names of its columns, where they are known."""
 
 
 def quotable(passage: str) -> list[Sentence]:
@@ -45,23 +50,24 @@ def quotable(passage: str) -> list[Sentence]:
     left out.
     """
     found: list[Sentence] = []
-    heading = lead = ""
+    heading = lead = header = ""
     last: Kind = "prose"
     for kind, marked in _units(passage):
-        text = without_marks(marked)
+        text = without_markup(without_marks(marked))
         if kind == "heading":
             heading, lead = text, ""
-        elif kind == "lead":
-            lead = text
-        else:
-            if kind == "prose" and last == "row":
-                lead = ""
-            for piece in [text] if kind == "row" else _split(text):
-                if _LEADS.search(piece):
-                    lead = piece
-                else:
-                    found.append(Sentence(piece, f"{heading} {lead}".strip()))
+        elif kind == "header":
+            # What stands right above a table introduces it; what stands further up does not.
+            header, lead = text, lead if last == "lead" else ""
+        elif kind == "prose" and last in ("row", "header"):
+            lead = ""
         last = kind
+        for piece in {"row": [text], "prose": _split(text)}.get(kind, []):
+            if _LEADS.search(piece):
+                lead, last = piece, "lead"
+            else:
+                found.append(Sentence(piece, f"{heading} {lead}".strip(), header if kind == "row" else ""))
+                last = kind
     return found
 
 
@@ -83,8 +89,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[Kind, str, bool]]:
     """Kind, text, and whether it is one line of prose that is no list item."""
     prose: list[str] = []
     item = False
-    for line, following in pairwise([*lines, ""]):
-        kind = _kind(line, following)
+    for line, kind in zip(lines, _kinds(lines), strict=True):
         marker = _ITEM.match(line) if kind == "prose" else None
         ended = prose and _width(prose[-1]) < _WRAP_WIDTH and not line[:1].islower()
         if prose and (kind != "prose" or marker or ended):
@@ -94,9 +99,28 @@ def _blocks(lines: list[str]) -> Iterator[tuple[Kind, str, bool]]:
             item = bool(marker) if not prose else item
             prose.append(line[marker.end() :] if marker else line)
         elif kind is not None:
-            yield kind, _collapsed(line.strip("|# \t")), False
+            yield kind, _collapsed(line.strip("# \t" if kind == "heading" else "| \t")), False
     if prose:
         yield "prose", _collapsed("\n".join(prose)), len(prose) == 1 and not item
+
+
+def _kinds(lines: list[str]) -> list[Kind | None]:
+    kinds = [_kind(line, following) for line, following in zip(lines, [*lines[1:], ""], strict=False)]
+    first = 0
+    while first < len(lines):
+        last = first
+        while last < len(lines) and kinds[last] == "prose" and f" {lines[last]} ".count(" | "):
+            last += 1
+        if last - first > 1:  # a bar in a single line may be anything
+            kinds[first:last] = _table(lines[first:last])
+        first = max(last, first + 1)
+    return kinds
+
+
+def _table(rows: list[str]) -> list[Kind | None]:
+    """Of rows without outer borders: the first one names the columns if it alone holds no number."""
+    header = not _DIGIT.search(rows[0]) and all(map(_DIGIT.search, rows[1:]))
+    return ["header" if header and not number else "row" for number in range(len(rows))]
 
 
 def _kind(line: str, following: str) -> Kind | None:
@@ -104,7 +128,7 @@ def _kind(line: str, following: str) -> Kind | None:
     if not line or _RULE.match(line):
         return None
     if _ROW.match(line):
-        return "lead" if _RULE.match(following) and "|" in following else "row"
+        return "header" if _RULE.match(following) and "|" in following else "row"
     if _HEADING.match(line) or (_UNDERLINE.match(following) and not _ITEM.match(line)):
         return "heading"
     return "prose"

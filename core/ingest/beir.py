@@ -5,19 +5,18 @@ Each document is one chunk, its text `title + newline + text`, labelled public a
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from core.errors import InputError, UnknownCollection
+from core.ingest.beir_files import Vectors, qrels_of, read_documents, read_judgments, read_queries, read_vectors
+from core.models.embedders import check_named
 from core.ports import DocumentWrite
 from core.types import Chunk, Document, Labels, Principal, chunk_hash, chunk_id, document_id, text_hash
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 PER_COMMIT = 2_000
 LABELS = Labels("public", ("*",))
 PARSER = "beir 1"
-_GRADE = re.compile("-?[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +36,10 @@ class BeirReport:
     questions: int
     judgments: int
     eval_set: Path
-
-
-@dataclass(frozen=True, slots=True)
-class _Vectors:
-    embedder: str
-    passages: Mapping[str, Any]
-    queries: Mapping[str, Any]
+    unknown_queries: int = 0
+    """Judgments left out because no such query is there, …"""
+    unknown_documents: int = 0
+    """… or because the query is there but no such document."""
 
 
 def import_beir(
@@ -62,10 +57,12 @@ def import_beir(
     `embedder`: of a new collection; else the one that made `vectors`, else the default.
     Raises InputError naming file and line, RoleMissing, EmbedderMismatch.
     """
-    documents = _documents(folder / "corpus.jsonl")
-    queries = _queries(folder / "queries.jsonl")
-    judgments = _judgments(folder / "qrels.tsv", queries, documents)
-    given = None if vectors is None else _read_vectors(vectors)
+    documents = read_documents(folder / "corpus.jsonl")
+    queries = read_queries(folder / "queries.jsonl")
+    judgments = read_judgments(qrels_of(folder), queries, documents)
+    if embedder:
+        check_named(embedder)
+    given = None if vectors is None else read_vectors(vectors)
     if given and embedder and len({workbench.library.embedder(n).fingerprint for n in (embedder, given.embedder)}) > 1:
         raise _other_embedder(given.embedder, embedder)
     _ensure_collection(workbench, collection, principal, embedder or (given.embedder if given else None))
@@ -78,91 +75,17 @@ def import_beir(
     if given:
         _keep_vectors(workbench, collection, documents, queries, given)
     chunks = _write(workbench, collection, documents, progress)
-    eval_set = _write_eval_set(workbench.home, collection, queries, judgments)
-    return BeirReport(collection, len(documents), chunks, len(queries), sum(map(len, judgments.values())), eval_set)
-
-
-def _documents(file: Path) -> dict[str, tuple[str, str]]:
-    """Title and whole text by id."""
-    found: dict[str, tuple[str, str]] = {}
-    for line, record in _lines(file):
-        identity, title = _field(record, "_id", file, line), str(record.get("title") or "")
-        if identity in found:
-            raise InputError(f"{file.name} line {line}: the id {identity!r} occurs twice", "make ids unique")
-        body = _field(record, "text", file, line, empty=True)
-        text = f"{title}\n{body}" if title else body
-        if text.strip():
-            found[identity] = (title, text)
-    if not found:
-        raise InputError(f"{file} holds no documents", "expected one JSON object a line with _id, title, text")
-    return found
-
-
-def _queries(file: Path) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for line, record in _lines(file):
-        _field(record, "text", file, line)
-        found[_field(record, "_id", file, line)] = dict(record)
-    return found
-
-
-def _judgments(file: Path, queries: Mapping[str, Any], documents: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Grade by query and document; those of unknown queries or documents are left out."""
-    found: dict[str, dict[str, int]] = {}
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as lines:
-            for number, row in enumerate(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE), start=1):
-                if not row or (number == 1 and not _GRADE.fullmatch(row[-1])):
-                    continue
-                if len(row) not in (3, 4) or not _GRADE.fullmatch(row[-1]):
-                    raise InputError(f"{file.name} line {number} is no judgment", "expected: query, 0, document, grade")
-                query, document = row[0], row[-2]
-                if query in queries and document in documents:
-                    found.setdefault(query, {})[document] = int(row[-1])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{file} cannot be read ({error})", "check the path") from None
-    return found
-
-
-def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with open(file, encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, _record(line, f"{file.name} line {number}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read ({error})", "check the path, and that it is UTF-8") from None
-
-
-def _record(line: str, place: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-        if "\\u" in line:
-            json.dumps(record, ensure_ascii=False).encode()  # half of a surrogate pair could not be stored
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place} is not readable as JSON ({error})", "expected one JSON object a line") from None
-    if not isinstance(record, dict):
-        raise InputError(f"{place} is no JSON object", "expected one JSON object a line")
-    return record
-
-
-def _field(record: Mapping[str, Any], key: str, file: Path, line: int, empty: bool = False) -> str:
-    value = record.get(key)
-    if not isinstance(value, str) or not (value.strip() or empty):
-        raise InputError(f"{file.name} line {line} has no {key}", "give it as text")
-    return value
-
-
-def _read_vectors(file: Path) -> _Vectors:
-    try:
-        with open(file, "rb") as content, np.load(content, allow_pickle=False) as found:
-            name = str(found["embedder"])
-            passages = dict(zip(found["corpus_ids"].tolist(), found["corpus"].astype(np.float32), strict=True))
-            queries = dict(zip(found["query_ids"].tolist(), found["queries"].astype(np.float32), strict=True))
-    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
-        raise InputError(f"{file} holds no vectors ({error})", "expected an .npz as described in docs/cli.md") from None
-    prefix, slash, rest = name.partition("/")
-    return _Vectors(f"{prefix}:{rest}" if slash and prefix == "sentence-transformers" else name, passages, queries)
+    grades = judgments.grades
+    return BeirReport(
+        collection,
+        len(documents),
+        chunks,
+        len(queries),
+        sum(map(len, grades.values())),
+        _write_eval_set(workbench.home, collection, queries, grades),
+        judgments.unknown_queries,
+        judgments.unknown_documents,
+    )
 
 
 def _ensure_collection(workbench: Workbench, name: str, principal: Principal, embedder: str | None) -> None:
@@ -178,7 +101,7 @@ def _keep_vectors(
     collection: str,
     documents: Mapping[str, tuple[str, str]],
     queries: Mapping[str, Mapping[str, Any]],
-    given: _Vectors,
+    given: Vectors,
 ) -> None:
     held = workbench.library.collection(collection)
     embedder = workbench.library.embedder_of(held)

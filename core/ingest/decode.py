@@ -59,17 +59,18 @@ def decode(path: str, data: bytes, declared: str | None = None) -> Decoded:
     """The text in `data`. `declared`: the charset that the file itself names.
 
     In this order: byte order mark, zero bytes of UTF-16, escapes of ISO-2022-JP, strict UTF-8, the declared charset,
-    a detector over the first megabyte. Bytes that the chosen encoding lacks become U+FFFD, with a warning.
+    a detector over the first megabyte. An encoding that was guessed gives a warning. Bytes that the chosen encoding
+    lacks become U+FFFD, with another.
     Raises UnreadableFile for an empty file and for bytes that are no text.
     """
     _refuse_binary(path, data)
-    encoding, start = _encoding(path, data, declared)
-    warnings: tuple[str, ...] = ()
+    encoding, start, guessed = _encoding(path, data, declared)
+    warnings: tuple[str, ...] = (f"read as {encoding}; save it as UTF-8 if that is wrong",) if guessed else ()
     try:
         raw = data[start:].decode(encoding)
     except UnicodeDecodeError:
         raw = data[start:].decode(encoding, "replace")
-        warnings = (f"not all of it is {encoding}: unreadable bytes became \N{REPLACEMENT CHARACTER}",)
+        warnings += (f"not all of it is {encoding}: unreadable bytes became \N{REPLACEMENT CHARACTER}",)
     if "\0" in raw:
         raise _no_text(path, "holds zero bytes")
     text, removed = clean(raw)
@@ -90,27 +91,28 @@ def _no_text(path: str, why: str) -> UnreadableFile:
     return UnreadableFile(path, f"not a text file: {why}", "rename or convert it")
 
 
-def _encoding(path: str, data: bytes, declared: str | None) -> tuple[str, int]:
-    """Name of the encoding and the number of bytes of its mark."""
+def _encoding(path: str, data: bytes, declared: str | None) -> tuple[str, int, bool]:
+    """Name of the encoding, the number of bytes of its mark, and whether it was guessed."""
     for mark, name in _BOMS:
         if data.startswith(mark):
-            return name, len(mark)
+            return name, len(mark), False
     wide = _utf16_without_mark(data)
     if wide:
-        return wide, 0
+        return wide, 0, True
     head = data[:_DETECTOR_BYTES]
     if len(head) < len(data):
         head = head[: head.rfind(b"\n") + 1] or head  # so that no character is cut in two
     if len(_NEVER_TEXT.findall(head)) > len(head) // 50:
         raise _no_text(path, "holds control bytes")
-    if _ISO_2022_JP.search(head) and _decodes(data, "iso2022_jp"):
-        return "iso2022_jp", 0
-    if _decodes(data, "utf-8") or _is_damaged_utf8(data):
-        return "utf-8", 0
     named = _known(declared)
+    if _ISO_2022_JP.search(head) and _decodes(data, "iso2022_jp"):
+        return "iso2022_jp", 0, named != "iso2022_jp"
+    if _decodes(data, "utf-8") or _is_damaged_utf8(data):
+        return "utf-8", 0, False
     if named and _decodes(data, named):
-        return named, 0
-    return _detected(head) or named or "utf-8", 0
+        return named, 0, False
+    detected = _detected(head)
+    return detected or named or "utf-8", 0, detected not in (None, named, "utf-8")
 
 
 def _utf16_without_mark(data: bytes) -> str | None:

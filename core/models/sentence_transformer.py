@@ -36,6 +36,11 @@ class SentenceTransformer:
         self._model: Any = None
         self._lock = threading.Lock()
 
+    def folder_missing(self) -> bool:
+        """Whether the name is one of a folder, and there is none."""
+        path = Path(self._name).expanduser()
+        return not path.is_dir() and self._name not in MINILM_NAMES and _is_path(self._name)
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """Of the files, for a folder; of name and revision, for a hub name. Raises EmbedderUnavailable."""
@@ -101,9 +106,13 @@ def _folder(name: str) -> Path | None:
         return path.resolve()
     if name in MINILM_NAMES:
         return minilm_folder()
-    if name.startswith((".", "/", "~")) or path.is_absolute() or name.count("/") > 1:
+    if _is_path(name):
         raise EmbedderUnavailable(f"no model folder {name!r}", "put the model there or name another embedder")
     return None
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or Path(name).is_absolute() or name.count("/") > 1
 
 
 def _title(name: str) -> str:

@@ -91,9 +91,9 @@ class VectorFile:
             self.close()
         damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
         if last or not damaged:
-            raise StoreFailure(
-                f"vector cache {self.path.name}: {error}", "check the disk and the rights on the home folder"
-            ) from error
+            full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+            remedy = "free space on the disk" if full else "check the disk and the rights on the home folder"
+            raise StoreFailure(f"vector cache {self.path.name}: {error}", remedy) from error
         with self._guard():
             if not _sound(self.path):
                 self._quarantine()

@@ -49,4 +49,4 @@ def encodable(text: str) -> str:
 
 
 def _unusable(what: str) -> EmbedderUnavailable:
-    return EmbedderUnavailable(f"the embedder gave {what}", "check the model with `workbench doctor`")
+    return EmbedderUnavailable(f"the embedder gave {what}", "install the model again, or name another embedder")

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import StoreFailure
+from core.store.faults import FREE_SPACE, FULL, is_full
 
 WRITE_LOCK = "write.lock"
 """Name of the lock in a collection's folder: held while its tables change, and while the folder is taken away."""
@@ -43,6 +44,8 @@ def locked(path: Path, timeout_s: float, what: str) -> Iterator[None]:
         remedy = "wait for the other writer to end or raise store.lock_timeout_s"
         raise StoreFailure(f"{what} has been locked by another writer for {timeout_s:g} s", remedy) from None
     except OSError as error:
+        if is_full(error):
+            raise StoreFailure(f"{what} cannot be locked: {FULL}", FREE_SPACE) from error
         raise StoreFailure(f"{what} cannot be locked ({error})", "check that its folder is writable") from error
     try:
         yield

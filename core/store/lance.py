@@ -18,8 +18,9 @@ import pyarrow as pa
 from core.errors import CoreError, EmbedderMismatch, UnknownDocument
 from core.ports import Delta, DocumentWrite
 from core.settings import Store
+from core.store.faults import reason_of, store_failure
 from core.store.files import WRITE_LOCK, TableFiles, locked, sync_file
-from core.store.log import LANCE_ERRORS, Log, gone, store_failure
+from core.store.log import LANCE_ERRORS, Log, gone
 from core.store.rows import check_batch, log_rows, log_schema, text_schema
 from core.store.texts import TextTable, to_newest
 from core.store.upkeep import is_due, merge_fragments
@@ -175,7 +176,7 @@ class LanceStore:
             if seq % every == 0 and is_due(self._newest_writer(), every):
                 self._compact()
         except (CoreError, *LANCE_ERRORS) as error:
-            _logger.warning("%s could not be compacted: %s", _place(self._folder), error)
+            _logger.warning("%s could not be compacted: %s", _place(self._folder), reason_of(error))
 
     def _compact(self) -> None:
         writer = self._newest_writer()

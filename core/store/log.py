@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from core.errors import CoreError, IntegrityFailure, StoreFailure
 from core.ports import Delta, chunk_schema
+from core.store.faults import store_failure
 from core.store.files import Stamp, TableFiles
 from core.store.rows import (
     CHUNK_ROW,
@@ -290,9 +291,3 @@ def _quoted(ids: Sequence[str]) -> str:
 
 def gone(place: str) -> StoreFailure:
     return StoreFailure(f"{place} is gone", "it was dropped: open it again")
-
-
-def store_failure(place: str, what: str, error: Exception) -> StoreFailure:
-    """What LanceDB raised, as ours."""
-    reason = " ".join(str(error).split())[:300]
-    return StoreFailure(f"{place} could not be {what} ({reason})", "run `workbench doctor`")

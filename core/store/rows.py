@@ -117,7 +117,7 @@ def _check_vectors(write: DocumentWrite, dimension: int) -> None:
         remedy = "use the collection's embedder, or rebuild the collection with the new one"
         raise EmbedderMismatch(f"the collection has {dimension} dimensions, the vectors {vectors.shape[1]}", remedy)
     if not np.isfinite(vectors).all():
-        raise InputError(f"a vector of {path!r} is not finite", "the embedder is broken: check it with `doctor`")
+        raise InputError(f"a vector of {path!r} is not finite", "install the embedder's model again, or name another")
 
 
 def chunk_table(seq: int, chunks: Sequence[Chunk], vectors: Vectors | None, dimension: int) -> pa.Table:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.access import PermissionSet
-from core.errors import EmbedderMismatch, UnknownCollection
+from core.errors import EmbedderMismatch, StoreFailure, UnknownCollection
 from core.home import Workbench
 from core.library import SCOPES_KEPT, Library, _Texts
 from core.ports import ChunkStore
@@ -85,6 +85,16 @@ def test_collections_of_different_embedders_do_not_mix(wb: Workbench) -> None:
         wb.library.snapshot(["c", "other"])
     with pytest.raises(UnknownCollection):
         wb.library.snapshot(["c", "absent"])
+
+
+def test_a_query_is_embedded_as_the_vectors_it_meets_were(wb: Workbench) -> None:
+    held = wb.library.snapshot(["c"])
+    assert wb.library.embed_query(["c"], "refund", held.embedder).shape == (held.dimension,)
+    stub = "hash:8" if wb.library.collection("c").embedder != "hash:8" else "hash:9"
+    wb.rebuild("c", OWNER, embedder=stub)
+    with pytest.raises(StoreFailure, match="another embedder meanwhile"):
+        wb.library.embed_query(["c"], "refund", held.embedder)
+    assert wb.library.snapshot(["c"]).embedder == wb.library.embedder(stub).fingerprint
 
 
 def test_new_labels_count_at_once(wb: Workbench) -> None:

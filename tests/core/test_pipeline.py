@@ -45,7 +45,7 @@ def held() -> MemoryLibrary:
 class Down(MemoryLibrary):
     """No embedder."""
 
-    def embed_query(self, collections: Sequence[str], query: str) -> Any:
+    def embed_query(self, collections: Sequence[str], query: str, fingerprint: str) -> Any:
         raise EmbedderUnavailable("no model", "install it")
 
 
@@ -239,10 +239,61 @@ def test_a_store_that_fails_is_a_refusal() -> None:
     assert refused(search(held)) == "unavailable"
 
 
+class Broken(MemoryLibrary):
+    def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        raise StoreFailure("the disk is gone", "mount it")
+
+
+SECRETS = ("refund", "zebra")
+"""Words of the documents and of the query, which no log may hold."""
+NO_AUDIT = "AuditUnavailable: the disk is full: free space"
+CAUSES: list[tuple[dict[str, Any], str]] = [
+    ({"audit": FailingAudit("search.intent")}, NO_AUDIT),
+    ({"audit": FailingAudit("search.outcome")}, NO_AUDIT),
+    ({"principal": None}, "PermissionUnavailable: nobody is named as the one who asks: name a principal of"),
+    ({"held": Broken}, "StoreFailure: the disk is gone: mount it"),
+    (
+        {"held": Broken, "audit": FailingAudit("search.outcome")},
+        f"StoreFailure: the disk is gone: mount it; {NO_AUDIT}",
+    ),
+    (
+        {"held": Down, "settings": DEFAULTS.with_retrieval(channels=("dense",))},
+        "StoreFailure: no channel is available (",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "cause"), CAUSES)
+def test_the_cause_of_a_refusal_is_in_the_log_alone_once(
+    given: dict[str, Any], cause: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    held = given.get("held", MemoryLibrary)()
+    held.commit("c", [document_write("c", "a", ["refund zebra"])])
+    result = search(held, "refund zebra", **{key: value for key, value in given.items() if key != "held"})
+    assert refused(result) in ("unavailable", "permission_unavailable")
+    records = [record for record in caplog.records if record.name == "core.pipeline"]
+    assert [record.levelname for record in records] == ["ERROR"]
+    line = records[0].getMessage()
+    assert line.startswith(f"search {result.trace_id} refused: {cause}")
+    assert "\n" not in line and not any(word in line for word in SECRETS)
+    assert result.refusal is not None and result.refusal.message == pipeline.MESSAGES[result.refusal.code]
+
+
+def test_a_lost_channel_is_a_warning_and_a_result_none(held: MemoryLibrary, caplog: pytest.LogCaptureFixture) -> None:
+    assert search(held).passages and not caplog.records
+    down = Down()
+    down.commit("c", [document_write("c", "a", ["refund"])])
+    result = search(down)
+    assert [(record.levelname, result.trace_id in record.getMessage()) for record in caplog.records] == [
+        ("WARNING", True)
+    ]
+    assert "EmbedderUnavailable" in caplog.text and "refund" not in caplog.text
+
+
 def test_a_collection_that_gets_another_embedder_meanwhile_is_a_refusal() -> None:
     class Rebuilt(MemoryLibrary):
-        def embed_query(self, collections: Sequence[str], query: str) -> Any:
-            return np.ones(7, np.float32)
+        def embed_query(self, collections: Sequence[str], query: str, fingerprint: str) -> Any:
+            raise StoreFailure("the collection was given another embedder meanwhile", "search again")
 
     held = Rebuilt()
     held.commit("c", [document_write("c", "a", ["refund"])])

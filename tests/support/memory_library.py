@@ -43,7 +43,7 @@ class MemoryLibrary:
         self.storage_calls += 1
         return restrict(join([self.snapshot(name) for name in collections]), permission, as_of)
 
-    def embed_query(self, collections: Sequence[str], query: str) -> npt.NDArray[np.float32]:
+    def embed_query(self, collections: Sequence[str], query: str, fingerprint: str) -> npt.NDArray[np.float32]:
         return near_duplicate_vector(query)
 
     def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:

@@ -124,13 +124,22 @@ def test_a_preset_differs_from_itself_in_nothing(preset: str) -> None:
         ("３－５、７", ("3", "4", "5", "7")),
         ("5 – 5;5", ("5",)),
         ("iv, A-3", ("iv", "A-3")),
+        ("iv, 1-3,2", ("iv", "1", "2", "3")),
+        ("4-4", ("4",)),
+        (f"1-{PAGES_MAX}", tuple(str(number) for number in range(1, PAGES_MAX + 1))),
     ],
 )
 def test_pages_are_expanded(text: str, labels: tuple[str, ...]) -> None:
     assert expand_pages(text) == labels
 
 
-@pytest.mark.parametrize("text", ["5-3", "-", "3-", "-5", "3 5", f"1-{PAGES_MAX + 2}", "1-999999"])
+@pytest.mark.parametrize("text", ["5-3", "-", "3-", "-5", "–5", "3-x", "3-5-7", "A-", "3 5"])
 def test_pages_that_cannot_be_meant_are_refused(text: str) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="names no pages"):
+        expand_pages(text)
+
+
+@pytest.mark.parametrize("text", [f"1-{PAGES_MAX + 1}", "1-999999999", f"1-{PAGES_MAX}, iv"])
+def test_too_many_pages_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match=f"more than {PAGES_MAX}"):
         expand_pages(text)

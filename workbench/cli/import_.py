@@ -45,4 +45,7 @@ def beir(args: argparse.Namespace) -> int:
     else:
         say(f"{report.collection}: {report.documents} documents in {report.chunks} chunks")
         say(f"eval set: {report.questions} questions, {report.judgments} judgments in {report.eval_set}")
+        for count, what in ((report.unknown_queries, "queries"), (report.unknown_documents, "documents")):
+            if count:
+                say(f"left out: {count} judgments of {what} that are not in the data set")
     return 0

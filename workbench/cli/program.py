@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from core.errors import CoreError
+from core.store.faults import FREE_SPACE, FULL, is_full
 from workbench.cli.collections import add as add_collections
 from workbench.cli.demo import add as add_demo
 from workbench.cli.documents import add as add_documents
@@ -77,7 +78,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _traceback_if_wanted()
         place = f"{error.filename}: " if error.filename else ""
-        return complain(f"{name}: {place}{error.strerror or error}: check the disk and the rights there", FAILED)
+        remedy = FREE_SPACE if is_full(error) else "check the disk and the rights there"
+        return complain(f"{name}: {place}{FULL if is_full(error) else error.strerror or error}: {remedy}", FAILED)
     except Exception as error:
         _traceback_if_wanted()
         hint = "" if os.environ.get(DEBUG) else f"; {DEBUG}=1 shows the traceback"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from core.errors import PermissionUnavailable
+from core.errors import InputError, PermissionUnavailable
 from workbench.cli.context import opened_to_read
-from workbench.cli.locations import moment, page_labels
+from workbench.cli.locations import moment
+from workbench.cli.logs import logged
 from workbench.cli.output import complain, one_line, print_json, say, wrapped
 from workbench.cli.parser import Verbs, add_json, add_reader, level, verb
 
 if TYPE_CHECKING:
     from core.home import Workbench
-    from core.types import Passage, Principal, SearchResult, TraceRow
+    from core.types import Location, Passage, Principal, SearchResult, TraceRow
 
 INDENT = "    "
 
@@ -27,7 +28,7 @@ def add(verbs: Verbs) -> None:
     add_reader(parser)
     parser.add_argument("--top-k", type=int, metavar="N", help="most passages (default: retrieval.top_k)")
     parser.add_argument("--document", metavar="NAME_OR_ID", help="only in this document: id, path or file name")
-    parser.add_argument("--pages", type=page_labels, metavar="PAGES", help="only on these pages of it: 7, 3-5, iv")
+    parser.add_argument("--pages", metavar="PAGES", help="only on these pages of it: 7, 3-5, iv")
     parser.add_argument("--sheet", metavar="NAME", help="only on this sheet of it")
     help_text = "search as if cleared no higher than this"
     parser.add_argument("--min-classification", type=level, metavar="LEVEL", help=help_text)
@@ -40,28 +41,42 @@ def add(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.types import Location
-
+    location = location_of(args)
     workbench = opened_to_read(args, args.settings)
     principal, why = asker(workbench, args.principal)
-    result = workbench.search(
-        args.query,
-        collections=args.collections,
-        principal=principal,
-        top_k=args.top_k,
-        location=Location(args.document, args.pages or (), args.sheet),
-        min_classification=args.min_classification,
-        as_of=args.as_of,
-        explain=args.explain,
-        answer=args.answer,
-    )
+    with logged("core.pipeline") as causes:
+        result = workbench.search(
+            args.query,
+            collections=args.collections,
+            principal=principal,
+            top_k=args.top_k,
+            location=location,
+            min_classification=args.min_classification,
+            as_of=args.as_of,
+            explain=args.explain,
+            answer=args.answer,
+        )
     if args.json:
         print_json(result.to_dict())
     if result.refusal is not None and result.refusal.code == "permission_unavailable":
-        return complain(f"{args.leaf.prog}: {why or result.refusal.message}", PermissionUnavailable.exit_code)
+        known = why or "; ".join(causes) or result.refusal.message
+        return complain(f"{args.leaf.prog}: {known}", PermissionUnavailable.exit_code)
+    if causes:
+        complain(f"{args.leaf.prog}: {'; '.join(causes)}", 0)
     if not args.json:
         say_result(result)
     return 0
+
+
+def location_of(args: argparse.Namespace) -> Location:
+    """Raises InputError for pages that are none."""
+    from core.types import Location
+    from workbench.services.page_labels import expand_pages
+
+    pages = expand_pages(args.pages or "")
+    if args.pages is not None and not pages:
+        raise InputError("--pages names no page", "write pages as 7, 3-5, iv or 1, 3-5")
+    return Location(args.document, pages, args.sheet)
 
 
 def asker(workbench: Workbench, name: str | None) -> tuple[Principal | None, str]:

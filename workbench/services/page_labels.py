@@ -1,4 +1,4 @@
-"""From page ranges as people write them to page labels."""
+"""From page ranges as people write them to page labels, for the app and the command line alike."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import unicodedata
 
 from core.errors import InputError
 
-PAGES_MAX = 2_000
+PAGES_MAX = 10_000
 """Most labels that one text may stand for."""
 
-_RANGE = re.compile(r"([0-9]{1,6})\s*[-–—~−]\s*([0-9]{1,6})")
+_RANGE = re.compile(r"([0-9]{1,9})\s*[-–—~−]\s*([0-9]{1,9})")
 _LABEL = re.compile(r"[^\s,;]{1,20}")
+_HALF_A_RANGE = re.compile(r"[0-9]*[-–—~−].*|.*[-–—~−]")
+_REMEDY = "write pages as 7, 3-5, iv or 1, 3-5"
 
 
 def expand_pages(text: str) -> tuple[str, ...]:
@@ -26,7 +28,7 @@ def expand_pages(text: str) -> tuple[str, ...]:
         if part:
             labels.update(dict.fromkeys(_labels(part)))
         if len(labels) > PAGES_MAX:
-            raise InputError(f"the pages {text!r} are more than {PAGES_MAX}", "name fewer")
+            raise _too_many(text)
     return tuple(labels)
 
 
@@ -34,8 +36,14 @@ def _labels(part: str) -> list[str]:
     found = _RANGE.fullmatch(part)
     if found:
         first, last = int(found.group(1)), int(found.group(2))
-        if first <= last <= first + PAGES_MAX:
+        if last - first >= PAGES_MAX:
+            raise _too_many(part)
+        if first <= last:
             return [str(number) for number in range(first, last + 1)]
-    elif _LABEL.fullmatch(part) and part.strip("-–—~−") and not re.search(r"^[-–—~−]|[-–—~−]$", part):
+    elif _LABEL.fullmatch(part) and not _HALF_A_RANGE.fullmatch(part):
         return [part]
-    raise InputError(f"{part!r} names no pages", "write pages as 3-5 or 3, 7")
+    raise InputError(f"{part!r} names no pages", _REMEDY)
+
+
+def _too_many(text: str) -> InputError:
+    return InputError(f"the pages {text!r} are more than {PAGES_MAX}", "name fewer")

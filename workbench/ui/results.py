@@ -65,12 +65,18 @@ def _toolbar(view: SearchView) -> None:
         st.caption(text, width="stretch")
         with st.popover(say("search.export"), icon=":material/download:", type="tertiary"):
             for key, label, written, name, mime in (
-                (session_keys.EXPORT_CSV, "search.export_csv", exports.to_csv, "csv", "text/csv"),
-                (session_keys.EXPORT_JSON, "search.export_json", exports.to_json_file, "json", "application/json"),
-                (session_keys.EXPORT_MARKDOWN, "search.export_markdown", exports.to_markdown, "md", "text/markdown"),
+                (session_keys.EXPORT_CSV, say("search.export_csv"), exports.to_csv, "csv", "text/csv"),
+                (session_keys.EXPORT_JSON, say("search.export_json"), exports.to_json_file, "json", "application/json"),
+                (
+                    session_keys.EXPORT_MARKDOWN,
+                    say("search.export_markdown"),
+                    exports.to_markdown,
+                    "md",
+                    "text/markdown",
+                ),
             ):
                 st.download_button(
-                    say(label),
+                    label,
                     partial(written, view),
                     f"search-{view.result.trace_id}.{name}",
                     mime,

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from core.errors import UnreadableFile
 from core.ingest.builder import TextBuilder
 from core.ingest.decode import decode
+from core.ingest.json_fault import json_fault
+from core.ingest.parsers.table_warnings import Row, mark_warnings, width_warnings
 from core.ingest.sections import locate
 from core.ports import ParsedDocument
 
@@ -41,8 +43,10 @@ class DelimitedParser:
             delimiter, lines = lines[4], lines[6:]
         else:
             delimiter = "\t" if tabs else _delimiter(lines)
-        rows = [line for row in _rows(str(path), lines, delimiter) if (line := _line(row))]
-        return _document(self.name, path, [rows], decoded.warnings)
+        before = decoded.text[: len(decoded.text) - len(lines)].count("\n")
+        rows, stray = _rows(str(path), lines, delimiter)
+        warnings = (*decoded.warnings, *mark_warnings(lines, stray, before), *width_warnings(rows, before))
+        return _document(self.name, path, [[line for _, row in rows if (line := _line(row))]], warnings)
 
 
 class RecordsParser:
@@ -76,25 +80,33 @@ def _document(parser: str, path: Path, groups: list[list[str]], warnings: tuple[
     return ParsedDocument(builder.text, blocks, path.stem, parser, {}, warnings=(*warnings, *builder.warnings))
 
 
-def _rows(path: str, text: str, delimiter: str) -> list[list[str]]:
-    try:
-        return _read(path, text, delimiter, csv.QUOTE_MINIMAL)
-    except csv.Error:
-        # A stray quotation mark would swallow what follows: then marks are characters like any other.
-        try:
-            return _read(path, text, delimiter, csv.QUOTE_NONE)
-        except csv.Error as error:
-            raise UnreadableFile(path, f"not readable as a table ({error})", "mend or divide it") from None
+def _rows(path: str, text: str, delimiter: str) -> tuple[list[Row], int | None]:
+    """The rows; and if its quotation marks make no sense, where the first such row begins. Then marks are characters
+    like any other, for a stray one would swallow what follows."""
+    rows, next_line, error = _read(path, text, delimiter, csv.QUOTE_MINIMAL)
+    if error is None:
+        return rows, None
+    rows, _, error = _read(path, text, delimiter, csv.QUOTE_NONE)
+    if error is not None:
+        raise UnreadableFile(path, f"not readable as a table ({error})", "mend or divide it")
+    return rows, next_line
 
 
-def _read(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> list[list[str]]:
+def _read(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[list[Row], int, csv.Error | None]:
+    """The rows up to the first that cannot be read, the line after them, and why that row cannot be read."""
     csv.field_size_limit(FIELD_MAX)
-    rows: list[list[str]] = []
-    for row in csv.reader(StringIO(text, newline="\n"), delimiter=delimiter, quoting=quoting, strict=True):
-        if len(rows) == ROWS_MAX:
-            raise _too_many(path)
-        rows.append(row)
-    return rows
+    rows: list[Row] = []
+    reader = csv.reader(StringIO(text, newline="\n"), delimiter=delimiter, quoting=quoting, strict=True)
+    start = 1
+    try:
+        for cells in reader:
+            if len(rows) == ROWS_MAX:
+                raise _too_many(path)
+            rows.append((start, cells))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        return rows, start, error
+    return rows, start, None
 
 
 def _too_many(path: str) -> UnreadableFile:
@@ -126,8 +138,8 @@ def _json(path: Path, text: str) -> list[Any]:
     """The records of a list, also of a list that is the only value of an object; else the whole as one record."""
     try:
         value = _loads(text)
-    except ValueError as error:
-        raise UnreadableFile(str(path), f"not JSON ({error})", "mend it") from None
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFile(str(path), f"not JSON: {json_fault(error)}", "mend it") from None
     if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), list):
         value = only
     return value if isinstance(value, list) else [value]
@@ -139,17 +151,14 @@ def _json_lines(path: Path, text: str) -> list[Any]:
         if line.strip():
             try:
                 values.append(_loads(line))
-            except ValueError as error:
-                raise UnreadableFile(str(path), f"line {number} is not JSON ({error})", "mend it") from None
+            except (ValueError, RecursionError) as error:
+                raise UnreadableFile(str(path), f"not JSON: {json_fault(error, number)}", "mend it") from None
     return values
 
 
 def _loads(text: str) -> Any:
-    """JSON with numbers as they are written."""
-    try:
-        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    """JSON with numbers as they are written. Raises ValueError, RecursionError."""
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def _fields(name: str, value: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from core.answer.citations import parse_citations
 from core.answer.extractive import MAX_CHARS, Extract, extract
+from tests.support import ROOT
 
 ENGLISH = [
     "# Refund policy\n\nWe sell lamps and chairs. A refund is paid within three working days. "
@@ -79,6 +80,40 @@ def test_a_table_row_answers() -> None:
     assert answered("price of model M4", table).text == "M4 | 90 EUR [1]"
 
 
+def test_a_row_says_its_columns_with_its_cells() -> None:
+    text = (
+        "# Travel\n\n| City | Hotel, a night | Meals |\n|---|---|---|\n| London | £180 | £48 |\n| Bath | £135 | £42 |"
+        "\n\nThe flat costs nothing, so please ask for it before you book a hotel."
+    )
+    assert answered("What may a hotel cost in London?", [text]).text.startswith("London | £180 | £48 [1]")
+    # but a row about something else is no answer, whatever its columns are called
+    assert extract("What may breakfast cost in a hotel in Oslo?", [text.split("\n\nThe flat")[0]]) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "file", "first"),
+    [
+        ("微信支付退款多久到账？", "policies/退款政策.md", "微信支付、支付宝 | 1 个工作日 | 原路退回[1]"),
+        ("礼品卡退款多久到账？", "policies/退款政策.md", "礼品卡 | 10 个工作日 | 补发新的电子礼品卡[1]"),
+        ("What may a hotel cost in London?", "policies/travel.md", "London | £180 | £48 [1]"),
+        ("How long does a refund to a credit card take?", "policies/refunds.md", "A refund to a debit or credit card"),
+    ],
+)
+def test_questions_of_the_demo(query: str, file: str, first: str) -> None:
+    text = (ROOT / "workbench" / "demo" / "documents" / file).read_text("utf-8").split("---\n", 2)[2]
+    assert answered(query, [text]).text.startswith(first)
+
+
+def test_rows_of_a_table_without_borders_answer_one_by_one() -> None:
+    table = "Part | Price\nTW-PAD-01 | 11.50\nTW-PAD-02 | 18.50\nTW-PAD-03 | 19.50"
+    assert answered("price of TW-PAD-02", [table]).text.startswith("TW-PAD-02 | 18.50 [1]")
+
+
+def test_markup_is_not_quoted() -> None:
+    got = answered("How often is every pack serviced?", ["**Decision:** every pack is serviced every `12` months."])
+    assert got.text == "Decision: every pack is serviced every 12 months. [1]"
+
+
 def test_near_duplicates_are_quoted_once() -> None:
     passages = [
         "Refunds are paid within three days by bank transfer.",
@@ -111,7 +146,9 @@ def test_long_sentences_are_cut() -> None:
 
 
 words = st.lists(
-    st.sampled_from(["refund", "paid", "three", "days", "[1]", "`", "[[2]1]", "退款", "到账。", "end.", "\n", "|"])
+    st.sampled_from(
+        ["refund", "paid", "three", "days", "[1]", "`", "[[2]1]", "退款", "到账。", "end.", "\n", "|", "**", "`[1]`"]
+    )
 )
 texts = words.map(" ".join)
 

@@ -3,11 +3,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.answer.quotable import Sentence, quotable
+from core.answer.quotable import quotable
 
 
 def pairs(passage: str) -> list[tuple[str, str]]:
     return [(sentence.text, sentence.context) for sentence in quotable(passage)]
+
+
+def rows(passage: str) -> list[tuple[str, str, str]]:
+    return [(sentence.text, sentence.context, sentence.header) for sentence in quotable(passage)]
 
 
 def test_markdown() -> None:
@@ -39,7 +43,7 @@ refund(1)
         ("Send the form by mail, please, and keep a copy of it.", "Refunds"),
         ("a receipt", "Limits Each needs:"),
         ("the *original* box with its label", "Limits Each needs:"),
-        ("Norway | 200", "Limits Country | Limit"),
+        ("Norway | 200", "Limits"),
         ("After that, ask.", "Limits"),
         ("Quoted words.", "Limits"),
     ]
@@ -75,9 +79,44 @@ def test_nothing() -> None:
     assert quotable("") == quotable("# Only a heading\n") == quotable("```\nx = 1\n") == []
 
 
-@given(st.text("ab。.?: \n|#-=`>1、", max_size=80))
+def test_a_row_knows_its_columns_and_what_introduces_its_table() -> None:
+    table = "| Country | Limit |\n|---|---|\n| Norway | 200 |"
+    assert rows(f"# Limits\n\nEach day:\n\n{table}\n\nAfter that, ask.") == [
+        ("Norway | 200", "Limits Each day:", "Country | Limit"),
+        ("After that, ask.", "Limits", ""),
+    ]
+    assert rows(f"# Limits\n\nHow much? A little.\n\n{table}") == [
+        ("A little.", "Limits How much?", ""),
+        ("Norway | 200", "Limits", "Country | Limit"),
+    ]
+
+
+def test_rows_without_borders() -> None:
+    assert rows("Part | Price\nW1, new | 3.50\nW2. Old | 4") == [
+        ("W1, new | 3.50", "", "Part | Price"),
+        ("W2. Old | 4", "", "Part | Price"),
+    ]
+    # from the middle of a table, or one without numbers: nothing says that the first row is a header
+    assert rows("W1 | 3.50\nW2 | 4") == [("W1 | 3.50", "", ""), ("W2 | 4", "", "")]
+    assert rows("Ann | Bern\nBo | Oslo") == [("Ann | Bern", "", ""), ("Bo | Oslo", "", "")]
+    assert rows("Pipe it: cat a | grep b.\nThat is all.") == [
+        ("Pipe it: cat a | grep b.", "", ""),
+        ("That is all.", "", ""),
+    ]
+
+
+def test_inline_marks_are_taken_off_across_sentences() -> None:
+    passage = "**Keep this. And this.** Call `a.b()` or __ask__ `x[1]` now."
+    assert [text for text, _ in pairs(passage)] == ["Keep this.", "And this.", "Call a.b() or __ask__ `x[1]` now."]
+
+
+def squeezed(text: str) -> str:
+    """Less what may go: white space, quotation and inline marks."""
+    return "".join(text.translate(dict.fromkeys(map(ord, ">`*_"))).split())
+
+
+@given(st.text("ab。.?: \n|#-=`>1、*_", max_size=80))
 def test_what_is_quoted_stands_in_the_passage(passage: str) -> None:
-    squeezed = "".join(passage.replace(">", "").split())
     for sentence in quotable(passage):
-        assert sentence == Sentence(" ".join(sentence.text.split()), sentence.context) and sentence.text
-        assert "".join(sentence.text.replace(">", "").split()) in squeezed
+        assert sentence.text == " ".join(sentence.text.split()) and sentence.text
+        assert squeezed(sentence.text) in squeezed(passage)

@@ -54,6 +54,7 @@ def test_documents_questions_and_judgments(wb: Workbench, tmp_path: Path) -> Non
     report = run(wb, beir(tmp_path))
     counts = (report.documents, report.chunks, report.questions, report.judgments)
     assert counts == (3, 3, 2, 2)
+    assert (report.unknown_queries, report.unknown_documents) == (1, 1)
     rows = {row.document.path: row.document for row in wb.documents("c", GUEST)}
     assert {path: document.title for path, document in rows.items()} == {"d1": "Bikes", "d2": "d2", "d3": "d3"}
     assert wb.document("c", "d1", GUEST).text == "Bikes\na red bike"
@@ -144,6 +145,28 @@ def test_a_missing_file_is_named(wb: Workbench, tmp_path: Path, name: str) -> No
     assert wb.collections() == []
 
 
+def test_judgments_as_the_benchmark_lays_them_out(wb: Workbench, tmp_path: Path) -> None:
+    folder = files(beir(tmp_path), {"qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td3\t1\n"})
+    assert run(wb, folder).judgments == 2, "a qrels.tsv comes first"
+    (folder / "qrels.tsv").unlink()
+    assert run(wb, folder).judgments == 1
+    (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
+    with pytest.raises(InputError, match=r"neither qrels\.tsv nor qrels/test\.tsv"):
+        run(wb, folder)
+
+
+def test_an_embedder_that_is_not_there_is_named(wb: Workbench, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no model folder"):
+        run(wb, beir(tmp_path), embedder="sentence-transformers:/nope")
+    assert wb.collections() == []
+
+
+def test_a_mistake_in_json_has_one_place(wb: Workbench, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        run(wb, beir(tmp_path, GOOD + '{"_id": x}\n'))
+    assert raised.value.message == "not readable as JSON: corpus.jsonl line 2, column 9: expecting value"
+
+
 def test_trec_columns_and_no_header(wb: Workbench, tmp_path: Path) -> None:
     assert run(wb, beir(tmp_path, qrels="q1\t0\td1\t1\n\nq2\t0\td2\t-1\n")).judgments == 2
     assert [item["evidence"][0]["grade"] for item in questions(wb)] == [1, -1]
@@ -172,7 +195,7 @@ def test_given_vectors_are_kept(wb: Workbench, tmp_path: Path) -> None:
     rows = wb.library.store("c").since(0).chunks
     stored = dict(zip(rows["document_id"].to_pylist(), rows["vector"].to_pylist(), strict=True))
     assert stored[document_id("c", "d1")] == np.eye(1, 64)[0].tolist()
-    assert wb.library.embed_query(["c"], "red bike").tolist() == np.eye(1, 64, 5)[0].tolist()
+    assert wb.library.embedder_of(wb.library.collection("c")).query("red bike").tolist() == np.eye(1, 64, 5)[0].tolist()
 
 
 BAD_VECTORS: list[dict[str, Any]] = [

@@ -51,6 +51,33 @@ def test_a_mark_decides(mark: bytes, encoding: str) -> None:
     assert (decoded.text, decoded.encoding) == (ZH, encoding)
 
 
+@pytest.mark.parametrize("encoding", ["gb18030", "iso2022_jp", "utf-16-le"])
+def test_an_encoding_that_was_guessed_is_said(encoding: str) -> None:
+    text = {"gb18030": ZH, "iso2022_jp": JA}.get(encoding, "Plain words only, with UTF-16")
+    decoded = decode("a.txt", text.encode(encoding))
+    assert decoded.warnings == (f"read as {decoded.encoding}; save it as UTF-8 if that is wrong",)
+    assert decoded.encoding == encoding
+
+
+@pytest.mark.parametrize(
+    ("data", "declared"),
+    [
+        (ZH.encode(), None),
+        (b"plain", None),
+        (ZH.encode(), "gb2312"),
+        (ZH.encode("gb18030"), "gb2312"),
+        (JA.encode("iso2022_jp"), "iso-2022-jp"),
+        (codecs.BOM_UTF16_LE + ZH.encode("utf-16-le"), None),
+    ],
+)
+def test_an_encoding_that_is_stated_is_not(data: bytes, declared: str | None) -> None:
+    assert decode("a.txt", data, declared).warnings == ()
+
+
+def test_a_wrong_declaration_does_not_hide_a_guess() -> None:
+    assert len(decode("a.html", ZH.encode("gb18030"), "utf-8").warnings) == 1
+
+
 def test_declared_charset_is_widened() -> None:
     # 镕 is in GBK, not in the GB 2312 that the page declares
     assert decode("a.html", "朱镕基".encode("gbk"), "gb2312").text == "朱镕基"

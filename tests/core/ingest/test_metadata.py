@@ -314,7 +314,7 @@ def test_tables(tmp_path: Path, name: str, content: str) -> None:
         ("m.csv", "path,title\n,x\n", "no path"),
         ("m.csv", 'path,title\na.md,"x\n', "m.csv, line"),
         ("m.csv", "path,quality\na.md,200\n", "line 2: quality"),
-        ("m.jsonl", '{"path": "a.md"}\n{"path":\n', "line 2: not readable"),
+        ("m.jsonl", '{"path": "a.md"}\n{"path":\n', "m.jsonl: not readable as JSON: line 2, column 9: expecting value"),
         ("m.jsonl", '{"title": "x"}\n', "line 1: no path"),
         ("m.jsonl", '{"path": "a.md", "acl_deny": ["x"], "acl_deny": []}\n', "stands twice"),
         ("m.yaml", "a.md: x\n", "no table"),

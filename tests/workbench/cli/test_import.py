@@ -22,7 +22,8 @@ def beir(tmp_path: Path) -> Path:
 def test_a_data_set_becomes_collection_and_eval_set(cli: Any, people: Path, beir: Path) -> None:
     ran = cli("import", "beir", beir, "--collection", "bikes", "--json")
     assert ran.code == 0
-    assert set(ran.json) == {"collection", "documents", "chunks", "questions", "judgments", "eval_set"}
+    unknown = {"unknown_queries", "unknown_documents"}
+    assert set(ran.json) == {"collection", "documents", "chunks", "questions", "judgments", "eval_set"} | unknown
     counted = {key: ran.json[key] for key in ("collection", "documents", "questions", "judgments")}
     assert counted == {"collection": "bikes", "documents": 2, "questions": 2, "judgments": 2}
     assert Path(ran.json["eval_set"]).is_dir()
@@ -31,6 +32,12 @@ def test_a_data_set_becomes_collection_and_eval_set(cli: Any, people: Path, beir
     out = cli("import", "beir", beir, "--collection", "boats").out
     assert "boats: 2 documents" in out
     assert "2 questions, 2 judgments" in out
+    assert "left out" not in out
+    with open(beir / "qrels.tsv", "a", encoding="utf-8") as qrels:
+        qrels.write("q9\td1\t1\nq1\td9\t1\nq1\td8\t1\n")
+    out = cli("import", "beir", beir, "--collection", "boats").out
+    assert "left out: 1 judgments of queries that" in out
+    assert "left out: 2 judgments of documents that" in out
 
 
 def test_input_errors(cli: Any, people: Path, beir: Path, tmp_path: Path) -> None:

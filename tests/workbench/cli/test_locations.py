@@ -6,29 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from core.ingest.metadata_values import moment as moment_of_metadata
-from workbench.cli.locations import moment, page_labels
-
-
-@pytest.mark.parametrize(
-    ("text", "labels"),
-    [
-        ("7", ("7",)),
-        ("3-5", ("3", "4", "5")),
-        ("3 – 5", ("3", "4", "5")),
-        ("4-4", ("4",)),
-        ("iv", ("iv",)),
-        ("A-3", ("A-3",)),
-        ("iv, 1-3,2", ("iv", "1", "2", "3")),
-    ],
-)
-def test_pages(text: str, labels: tuple[str, ...]) -> None:
-    assert page_labels(text) == labels
-
-
-@pytest.mark.parametrize("text", ["", "5-3", "3-", "3-x", "-", "–5", "1,,2", "1-99999999", "3-5-7"])
-def test_pages_that_cannot_be_meant(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="write"):
-        page_labels(text)
+from workbench.cli.locations import moment
 
 
 @pytest.mark.parametrize(

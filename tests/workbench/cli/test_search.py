@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from workbench.cli import main
 
 RESULT_KEYS = {
     "trace_id", "query", "collections", "index_versions", "engine", "as_of", "passages", "refusal", "notices",
@@ -132,6 +135,21 @@ def test_an_unknown_name_is_refused(cli: Any, reading: Path) -> None:
     assert json.loads(ran.out)["refusal"]["code"] == "permission_unavailable"
 
 
+def test_the_cause_of_a_refusal_is_for_the_operator(
+    people: Path, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", str(files), "--collection", "kb"]) == 0
+    shutil.rmtree(people / "audit")
+    (people / "audit").write_text("no folder")
+    capsys.readouterr()
+    assert main(["search", QUERY, "--collection", "kb"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "The search is not available at the moment.\n"
+    assert err.startswith("workbench search: search ") and err.count("\n") == 1
+    assert "AuditUnavailable: the audit log " in err and "cannot be written" in err
+    assert QUERY not in err
+
+
 def test_no_home_is_made_by_asking(cli: Any, tmp_path: Path) -> None:
     ran = cli("search", QUERY, "--collection", "kb", "--home", tmp_path / "none")
     assert (ran.code, "workbench demo" in ran.err) == (4, True)
@@ -145,6 +163,8 @@ def test_no_home_is_made_by_asking(cli: Any, tmp_path: Path) -> None:
         (["q", "--collection", "none"], "known collections: kb"),
         (["q", "--collection", "kb", "--top-k", "0"], "top_k"),
         (["q", "--collection", "kb", "--pages", "3-5"], "name the document as well"),
+        (["q", "--collection", "kb", "--document", "refunds.md", "--pages", "5-3"], "'5-3' names no pages"),
+        (["q", "--collection", "kb", "--document", "refunds.md", "--pages", ""], "--pages names no page"),
         (["q", "--collection", "kb", "--sheet", "S"], "name the document as well"),
         (["q", "--collection", "kb", "--document", "absent.md"], "no document 'absent.md'"),
         (["q", "--collection", "kb", "--settings", "/absent.toml"], "no such file"),

@@ -90,9 +90,10 @@ def test_a_lone_surrogate_does_not_reach_the_text() -> None:
 @pytest.mark.parametrize(
     ("name", "source", "why"),
     [
-        ("a.jsonl", '{"a": 1}\n{"a":', "line 2 is not JSON"),
-        ("a.json", "{", "not JSON"),
-        ("a.json", "[" * 100_000, "not JSON"),
+        ("a.jsonl", '{"a": 1}\n{"a":', "not JSON: line 2, column 6: expecting value$"),
+        ("a.jsonl", '\n{"a": 1} x\n', "not JSON: line 2, column 10: extra data$"),
+        ("a.jsonl", "{}\n" + "[" * 100_000, "not JSON: line 2: nested too deeply$"),
+        ("a.json", "[" * 100_000, "not JSON: nested too deeply$"),
         ("a.json", "[]", "empty"),
         ("a.jsonl", "null\n{}\n", "empty"),
     ],
@@ -100,6 +101,49 @@ def test_a_lone_surrogate_does_not_reach_the_text() -> None:
 def test_bad_json_is_refused(name: str, source: str, why: str) -> None:
     with pytest.raises(UnreadableFile, match=why):
         records(source, name)
+
+
+@pytest.mark.parametrize(("name", "source"), [("a.jsonl", '{"a": 1}\n{"a": x}\n'), ("a.json", '{"a": 1,\n "b": x}\n')])
+def test_a_mistake_in_json_has_one_place(name: str, source: str) -> None:
+    with pytest.raises(UnreadableFile) as raised:
+        records(source, name)
+    assert raised.value.reason.count("line 2") == raised.value.reason.count("line") == 1
+    assert "column 7" in raised.value.reason and "char" not in raised.value.reason
+
+
+@pytest.mark.parametrize(
+    ("source", "first", "lines"),
+    [
+        ('size,n\n"5 inch,1\n6 inch,2\n', 2, "in 1 line"),
+        ('\n\nsize,n\n\nx,1\n"5 inch,1\n6" wide,2\n', 6, "in 2 lines"),
+        ('sep=,\na,b\n"1,2\n', 3, "in 1 line"),
+        ('a,b\n"x\ny",1\n"z"z,2\n', 4, "in 3 lines"),
+    ],
+)
+def test_a_quotation_mark_that_nothing_closes_is_said(source: str, first: int, lines: str) -> None:
+    warnings = [warning for warning in table(source).warnings if "quotation" in warning]
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"line {first}: ") and f" {lines};" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "warning"),
+    [
+        ("a,b\n1,2\n3\n4,5,6\n", "line 3: 2 rows have more or fewer cells than the header, beginning there"),
+        ('\na,b\n"1\n1",2\n3\n', "line 5: 1 row has more or fewer cells than the header, beginning there"),
+        ("sep=;\na;b\n1;2;3\n", "line 3: 1 row has more or fewer cells than the header, beginning there"),
+    ],
+)
+def test_rows_of_another_width_are_said(source: str, warning: str) -> None:
+    assert table(source).warnings == (warning,)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["a,b\n1,2\n", "a,b\n1,2,,\n\n,,,\n3,4\n", 'a,b\n"1, ""x""\ny",2\n', "a,\n1,\n", "one\ntwo\n", 'a,b\n5",2\n'],
+)
+def test_a_table_in_order_has_no_warnings(source: str) -> None:
+    assert table(source).warnings == ()
 
 
 @given(st.lists(st.lists(st.text(alphabet='ab ,;"\n中', max_size=6), min_size=1, max_size=4), min_size=1, max_size=6))
