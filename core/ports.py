@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from core.types import Chunk, Document, Provenance
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Vectors = npt.NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length or all zero."""
@@ -151,6 +153,8 @@ class ChunkStore(Protocol):
 
 
 def chunk_schema(dimension: int) -> pa.Schema:
+    import pyarrow as pa  # a parser's process needs none of it
+
     return pa.schema(
         [
             pa.field("seq", pa.int64(), nullable=False),

@@ -68,6 +68,10 @@ class Limits:
         1_000, "most groups of a principal; above it the search is refused", low=1, high=1_000_000
     )
     file_max_bytes: int = tunable(100_000_000, "largest file that is ingested", low=1)
+    parse_memory_mb: int = tunable(1_500, "memory that parsing a file may take, in megabytes", low=100, high=1_000_000)
+    parse_seconds: float = tunable(
+        20.0, "processor time that parsing a file may take, beside its share by size", low=1, high=86_400
+    )
 
 
 @dataclass(frozen=True, slots=True)

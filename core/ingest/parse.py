@@ -19,8 +19,8 @@ def parse_file(raw: RawFile) -> ParsedDocument:
         raise
     except RecursionError:
         reason = "nested too deeply"
-    except MemoryError:
-        reason = "too large for the memory at hand"
+    except MemoryError as error:
+        raise UnreadableFile(raw.relative_path, "too large for the memory at hand", "divide it") from error
     except Exception as error:  # one bad file must not stop the others
         reason = f"{parser.name} failed: {' '.join(f'{type(error).__name__}: {error}'.split())[:200]}"
     raise UnreadableFile(raw.relative_path, reason, "check the file, or leave it out")

@@ -40,24 +40,28 @@ class Budget:
     grown_share: float = 0.1
     """Share of `memory_bytes` that a process may keep from earlier files: what is left must suffice for any file."""
 
+    @staticmethod
+    def of(limits: Limits) -> Budget:
+        return Budget(memory_bytes=limits.parse_memory_mb * 1_000_000, seconds=limits.parse_seconds)
 
-BUDGET = Budget()
+
 LAYERS: tuple[str, ...] = ("kernel", "hook")
 PARSE = "core.ingest.parse:parse_file"
 _SLACK_BYTES = 64_000_000
-_REMEDY = "leave it out, or divide it"
+_REMEDY = "leave it out, divide it, or raise limits.parse_memory_mb or limits.parse_seconds"
 
 
 class ParserProcess:
     """Parses files, one at a time, in another process, which starts with the first one.
 
-    To be closed, best by `with`; when collected as garbage or at exit it ends the process too. `layers` and `parse`
-    (`module:function`) are for tests.
+    To be closed, best by `with`; when collected as garbage or at exit it ends the process too. `budget` None: that of
+    `limits`. `layers` and `parse` (`module:function`) are for tests.
     """
 
     def __init__(
-        self, limits: Limits, budget: Budget = BUDGET, *, parse: str = PARSE, layers: tuple[str, ...] = LAYERS
+        self, limits: Limits, budget: Budget | None = None, *, parse: str = PARSE, layers: tuple[str, ...] = LAYERS
     ) -> None:
+        budget = budget or Budget.of(limits)
         self._text_max = 4 * limits.file_max_bytes
         self._budget = budget
         self._config = {"parse": parse, "memory_bytes": budget.memory_bytes, "layers": layers}

@@ -13,9 +13,9 @@ from core.errors import InputError, MetadataError, UnreadableFile
 from core.ingest.chunk import chunk_document
 from core.ingest.metadata import DocumentMetadata, combine, read_front_matter, unread_labels
 from core.ingest.metadata_files import read_sidecar, read_table
-from core.ingest.parse import parse_file
 from core.ingest.read import FoundFile, read_file, walk
 from core.ingest.report import FileOutcome, IngestReport, Outcome
+from core.ingest.sandbox import ParserProcess
 from core.library import Library
 from core.ports import ChunkStore, DocumentWrite, ParsedDocument
 from core.settings import Settings
@@ -60,23 +60,30 @@ def ingest(
         )
     library.embedder_of(collection)
     outcomes = [FileOutcome(error.path, "refused", reason=_reason(error)) for error in found.refused]
-    for file in found.files:
-        if progress:
-            progress(file.relative_path)
-        try:
-            prepared = prepare(file, collection.name, table, settings)
-            outcomes.append(_commit(prepared, collection.name, library))
-        except (UnreadableFile, MetadataError) as error:
-            outcomes.append(FileOutcome(str(file.path), "refused", reason=_reason(error)))
+    with ParserProcess(settings.limits) as parser:
+        for file in found.files:
+            if progress:
+                progress(file.relative_path)
+            try:
+                prepared = prepare(file, collection.name, table, settings, parser)
+                outcomes.append(_commit(prepared, collection.name, library))
+            except (UnreadableFile, MetadataError) as error:
+                outcomes.append(FileOutcome(str(file.path), "refused", reason=_reason(error)))
     return IngestReport(
         collection.name, _with_hidden(outcomes, collection.name, library), library.head(collection.name)
     )
 
 
-def prepare(file: FoundFile, collection: str, table: Mapping[str, DocumentMetadata], settings: Settings) -> Prepared:
+def prepare(
+    file: FoundFile,
+    collection: str,
+    table: Mapping[str, DocumentMetadata],
+    settings: Settings,
+    parser: ParserProcess,
+) -> Prepared:
     """Parse and cut one file; nothing is written. Raises UnreadableFile, MetadataError."""
     raw = read_file(file.path, file.root, settings.limits)
-    parsed = parse_file(raw)
+    parsed = parser.parse(raw)
     if not parsed.metadata and (key := unread_labels(parsed.text)):
         raise UnreadableFile(
             str(file.path),

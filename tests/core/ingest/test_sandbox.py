@@ -24,7 +24,7 @@ from core.ingest import sandbox_wire as wire
 from core.ingest.parse import parse_file
 from core.ingest.parsers import known_extensions
 from core.ingest.read import RawFile
-from core.ingest.sandbox import BUDGET, Budget, ParserProcess
+from core.ingest.sandbox import Budget, ParserProcess
 from core.ports import Block, ParsedDocument
 from core.settings import Limits
 from tests.support import ROOT
@@ -415,7 +415,7 @@ def test_garbage_collection_ends_the_process() -> None:
 
 
 def test_an_interrupt_ends_the_process() -> None:
-    with stand_in(BUDGET, layers=()) as parser:
+    with stand_in(Budget(), layers=()) as parser:
         said(parser, "say", "x")
         running = parser.process_id
         with pytest.raises(KeyboardInterrupt):
