@@ -28,6 +28,7 @@ from core.store.registry import Collection, create_collection, drop_collection, 
 from core.types import Document, Labels, Location, Principal, Role, SearchResult, to_json
 
 if TYPE_CHECKING:
+    from core.ingest.purge import PurgeReport
     from core.ingest.rebuild import RebuildReport
     from core.ingest.report import IngestReport
 
@@ -184,6 +185,13 @@ class Workbench:
             documents = [candidates.snapshot.documents[number] for number in sorted(numbers)]
             store.commit([], [document.document_id for document in documents])
         return [document.path for document in documents]
+
+    def purge_documents(self, collection: str, names: Sequence[str], principal: Principal) -> PurgeReport:
+        """Remove documents and every trace of their words. See `core.ingest.purge.purge`."""
+        from core.ingest.purge import purge
+
+        self._require(principal, "owner", collection, "documents.purge", {"documents": list(names)})
+        return purge(self.home, self.library.collection(collection), self.library, self.settings, names)
 
     def ingest(
         self,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from core.store.files import locked
 from core.store.lance import open_store
 from core.store.registry import Collection, collection_folder, list_collections, read_collection, store_folder
 from core.text_cache import TextCache
+
+Result = TypeVar("Result")
 
 SCOPES_KEPT = 64
 JOINS_KEPT = 4
@@ -83,7 +85,7 @@ class Library:
                 f"collections {', '.join(names)} have vectors of different embedders",
                 "search them one by one, or rebuild one with the other's embedder",
             )
-        parts = [self._open(collection).newest(collection) for collection in found]
+        parts = [self._reading(collection, _Opened.newest) for collection in found]
         if len(parts) == 1:
             return parts[0]
         key = tuple(map(id, parts))
@@ -140,18 +142,37 @@ class Library:
         return embedder.query(query)
 
     def texts(self, collection: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
-        return self._texts.get(text_hashes, self._open(self.collection(collection)).texts)
+        def fetch(hashes: Sequence[str]) -> Mapping[str, str]:
+            return self._reading(self.collection(collection), lambda opened, _: opened.texts(hashes))
+
+        return self._texts.get(text_hashes, fetch)
+
+    def forget_vectors(self, text_hashes: Sequence[str]) -> None:
+        """Remove texts' vectors, of any embedder, from the home's cache. Raises StoreFailure."""
+        self._vectors.forget(text_hashes)
 
     def forget(self, name: str) -> None:
         """Drop what is kept of a collection in this process."""
         with self._lock:
             self._opened.pop(name, None)
+            self._joins.clear()
+        self._texts.clear()
 
     def forget_snapshot(self, name: str) -> None:
         """Drop a collection's snapshot here and on disk; the next search builds it from the store."""
         collection = self.collection(name)
         shutil.rmtree(store_folder(self._home, name, collection.generation) / "snapshot", ignore_errors=True)
         self.forget(name)
+
+    def _reading(self, collection: Collection, read: Callable[[_Opened, Collection], Result]) -> Result:
+        """What `read` gives; once more where the collection has got other tables while it was at it."""
+        try:
+            return read(self._open(collection), collection)
+        except StoreFailure:
+            now = self.collection(collection.name)
+            if now.identity == collection.identity:
+                raise
+            return read(self._open(now), now)
 
     def _open(self, collection: Collection) -> _Opened:
         with self._lock:
@@ -209,6 +230,11 @@ class _Texts:
     def __init__(self, limit: int) -> None:
         self._limit, self._held, self._chars = limit, OrderedDict[str, str](), 0
         self._lock = threading.Lock()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._held.clear()
+            self._chars = 0
 
     def get(self, hashes: Sequence[str], fetch: Callable[[Sequence[str]], Mapping[str, str]]) -> dict[str, str]:
         with self._lock:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from core.ingest.generations import replace_tables, stored_writes
 from core.library import Library
-from core.ports import ChunkStore, DocumentWrite, Vectors
+from core.ports import ChunkStore, DocumentWrite
 from core.settings import Settings
-from core.store.documents import provenance_from_json
-from core.store.lance import open_store
-from core.store.registry import Collection, store_folder, update_collection
-from core.types import Chunk, Document
-
-PER_COMMIT = 1_000
+from core.store.registry import Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +39,20 @@ def rebuild(
     with library.writing(collection.name) as (current, store):
         delta = store.since(0)
         vectors = chosen.passages(delta.chunks["indexed_text"].to_pylist())
-        writes = _writes(delta.documents, delta.chunks, vectors)
+        writes = stored_writes(delta.documents, delta.chunks, vectors)
         if chosen.fingerprint == current.fingerprint and chosen.dimension == current.dimension:
             _mend(store, writes, delta.chunks)
             store.compact()
         else:
-            generation = current.generation + 1
-            # What a rebuild that died left there would otherwise bring removed documents back.
-            shutil.rmtree(store_folder(home, current.name, generation))
-            target = open_store(store_folder(home, current.name, generation), chosen.dimension, settings.store)
-            for first in range(0, len(writes), PER_COMMIT):
-                part = writes[first : first + PER_COMMIT]
-                held = store.texts(sorted({write.document.text_hash for write in part}))
-                target.commit(
-                    [DocumentWrite(w.document, held[w.document.text_hash], w.chunks, w.vectors) for w in part]
-                )
-            update_collection(
+            replace_tables(
                 home,
                 current,
+                store,
+                writes,
+                settings,
                 embedder=chosen.spec,
                 fingerprint=chosen.fingerprint,
                 dimension=chosen.dimension,
-                generation=generation,
             )
         library.forget_snapshot(collection.name)
     head = library.head(collection.name)
@@ -86,17 +73,3 @@ def _mend(store: ChunkStore, writes: list[DocumentWrite], chunks: pa.Table) -> N
             stale.append(write)
     if stale:
         store.commit(stale)
-
-
-def _writes(documents: tuple[Document, ...], chunks: pa.Table, vectors: Vectors) -> list[DocumentWrite]:
-    rows: dict[str, list[tuple[Chunk, int]]] = {document.document_id: [] for document in documents}
-    for at, row in enumerate(chunks.drop(["vector"]).to_pylist()):
-        del row["seq"]
-        provenance = provenance_from_json(row.pop("provenance"))
-        rows[row["document_id"]].append((Chunk(**row, provenance=provenance), at))
-    writes = []
-    for document in documents:
-        found = sorted(rows[document.document_id], key=lambda item: item[0].ordinal)
-        places = np.array([at for _, at in found], np.int64)
-        writes.append(DocumentWrite(document, None, tuple(chunk for chunk, _ in found), vectors[places]))
-    return writes

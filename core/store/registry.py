@@ -103,6 +103,17 @@ def store_folder(home: Path, name: str, generation: int) -> Path:
     return folder
 
 
+def drop_other_generations(home: Path, collection: Collection) -> None:
+    """Delete the tables and snapshots of every generation but the one in force. The caller holds the collection."""
+    folder = collection_folder(home, collection.name)
+    keep = store_folder(home, collection.name, collection.generation)
+    old = [path for path in folder.glob("generation-*") if path != keep]
+    old += [folder / name for name in ("db", "snapshot")] if keep != folder else []
+    for path in old:
+        shutil.rmtree(path, ignore_errors=True)
+    sync_file(folder)
+
+
 def list_collections(home: Path) -> list[Collection]:
     """By name. Raises IntegrityFailure."""
     found = [_read(home / "collections" / key) for key in _keys(home)]

@@ -11,6 +11,7 @@ from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, a
 
 if TYPE_CHECKING:
     from core.home import DocumentRow, DocumentView
+    from core.ingest.purge import PurgeReport
 
 
 def add(verbs: Verbs) -> None:
@@ -29,7 +30,12 @@ def add(verbs: Verbs) -> None:
     add_json(parser)
 
     parser = verb(parts, "remove", remove, "remove documents, all at once or none")
-    parser.add_argument("names", nargs="+", metavar="NAME_OR_ID", help="id, path or file name")
+    parser.add_argument("names", nargs="*", metavar="NAME_OR_ID", help="id, path or file name")
+    parser.add_argument(
+        "--purge",
+        action="store_true",
+        help="leave no trace of their words on disk, nor of what was removed or updated before",
+    )
     add_collection(parser)
     add_manager(parser)
     add_json(parser)
@@ -60,12 +66,27 @@ def show(args: argparse.Namespace) -> int:
 
 
 def remove(args: argparse.Namespace) -> int:
+    if not args.names and not args.purge:
+        args.leaf.error("the following arguments are required: NAME_OR_ID, or --purge for what was removed before")
     workbench = opened(args)
-    removed = workbench.remove_documents(args.collection, args.names, manager(args, workbench))
+    principal = manager(args, workbench)
+    if args.purge:
+        return _say_purged(args, workbench.purge_documents(args.collection, args.names, principal))
+    removed = workbench.remove_documents(args.collection, args.names, principal)
     if args.json:
         print_json({"collection": args.collection, "removed": removed})
     else:
         say("\n".join(f"removed {path}" for path in removed))
+    return 0
+
+
+def _say_purged(args: argparse.Namespace, report: PurgeReport) -> int:
+    if args.json:
+        counts = {"words": report.words, "files": report.files}
+        print_json({"collection": report.collection, "purged": report.paths, **counts})
+        return 0
+    say("\n".join(f"purged {path}" for path in report.paths) or "purged what was removed and updated before")
+    say(f"looked for {report.words} of their words in {report.files} files of the home: none is left")
     return 0
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from core.errors import UnreadableFile
+from core.ingest.parsers.docx import DocxParser
+from core.ingest.parsers.epub import EpubParser
 from core.ingest.parsers.html import HtmlParser
 from core.ingest.parsers.markdown import MarkdownParser
 from core.ingest.parsers.plain import PlainParser
 from core.ingest.parsers.table import DelimitedParser, RecordsParser
 from core.ports import Parser
 
-PARSERS: tuple[Parser, ...] = (MarkdownParser(), PlainParser(), HtmlParser(), DelimitedParser(), RecordsParser())
+PARSERS: tuple[Parser, ...] = (
+    *(MarkdownParser(), PlainParser(), HtmlParser(), DelimitedParser(), RecordsParser()),
+    *(DocxParser(), EpubParser()),
+)
 
 
 def known_extensions() -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -15,7 +17,7 @@ from core.ingest.parsers.html_guard import BYTES_MAX, VOID, why_refused
 from core.ingest.parsers.html_hidden import hidden_by_sheets, is_hidden
 from core.ingest.parsers.html_table import CELLS_MAX, Grid
 from core.ingest.parsers.html_walk import VisibleWalk
-from core.ingest.sections import locate
+from core.ingest.sections import Found, locate
 from core.ports import ParsedDocument
 
 _BLOCKS = frozenset(
@@ -48,32 +50,55 @@ class HtmlParser:
 
     def parse(self, path: Path, data: bytes) -> ParsedDocument:
         """Raises UnreadableFile, also for a page that would take too long and for one without visible text."""
-        if len(data) > BYTES_MAX:
-            raise UnreadableFile(str(path), f"HTML of more than {BYTES_MAX // 1_000_000} MB", "divide it")
-        declared = _DECLARED.search(data[:4096])
-        charset = (declared[1] or declared[2]).decode("ascii", "replace") if declared else None
-        decoded = decode(str(path), data, charset)
-        source = _as_html(decoded.text)
-        refusal = why_refused(source)
-        if refusal:
-            raise UnreadableFile(str(path), f"not parsed: {refusal}", "save it anew as plain HTML")
-        tree = LexborHTMLParser(source)
-        page = _Page(hidden_by_sheets(tree))
-        page.read(tree)
-        builder = page.builder
-        if not builder.text:
+        page = read_html(str(path), data)
+        if not page.text:
             raise UnreadableFile(str(path), "no visible text in it", "save the page as it is displayed")
-        headings = [item for item in builder.found if item.kind == "heading"]
-        title = _head_title(tree) or (min(headings, key=lambda item: item.level).title if headings else "")
+        headings = [item for item in page.found if item.kind == "heading"]
+        title = page.title or (min(headings, key=lambda item: item.level).title if headings else "")
         return ParsedDocument(
-            text=builder.text,
-            blocks=locate(builder.text, builder.found),
+            text=page.text,
+            blocks=locate(page.text, page.found),
             title=title or path.stem,
             parser=self.name,
             metadata={},
-            language=_language(tree),
-            warnings=(*decoded.warnings, *builder.warnings, *page.warnings()),
+            language=page.language,
+            warnings=page.warnings,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlPage:
+    """What a reader sees of one page."""
+
+    text: str
+    """May be empty."""
+    found: tuple[Found, ...]
+    title: str
+    """Of its head; empty: it has none."""
+    language: str | None
+    warnings: tuple[str, ...]
+
+
+def read_html(path: str, data: bytes, linked: Callable[[str], str] | None = None) -> HtmlPage:
+    """The page in `data`, for other formats that hold pages too; `linked` gives the style sheet that a link names.
+
+    Raises UnreadableFile for a file without text and for a page that would take too long.
+    """
+    if len(data) > BYTES_MAX:
+        raise UnreadableFile(path, f"HTML of more than {BYTES_MAX // 1_000_000} MB", "divide it")
+    declared = _DECLARED.search(data[:4096])
+    charset = (declared[1] or declared[2]).decode("ascii", "replace") if declared else None
+    decoded = decode(path, data, charset)
+    source = _as_html(decoded.text)
+    refusal = why_refused(source)
+    if refusal:
+        raise UnreadableFile(path, f"not parsed: {refusal}", "save it anew as plain HTML")
+    tree = LexborHTMLParser(source)
+    page = _Page(hidden_by_sheets(tree, linked))
+    page.read(tree)
+    builder = page.builder
+    warnings = (*decoded.warnings, *builder.warnings, *page.warnings())
+    return HtmlPage(builder.text, tuple(builder.found), _head_title(tree), _language(tree), warnings)
 
 
 class _Page:

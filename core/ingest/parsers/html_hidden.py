@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -11,8 +11,11 @@ _NEVER_SHOWN = frozenset(
     "area audio base button canvas col colgroup datalist embed frame frameset head iframe input link map meta noembed "
     "noframes noscript object param script select source style svg template textarea track video rp".split()
 )
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Both in linear time: a rule is looked for after a brace only, a comment left open reaches to the end.
+_RULE = re.compile(r"(?:^|(?<=[{}]))([^{}]++)\{([^{}]*+)\}")
+_CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_AT_RULE_HEAD_END = re.compile(r"[{;]")
+_BRACE = re.compile(r"[{}]")
 _RULES_MAX = 500
 _ZERO = re.compile(r"[+-]?0*\.?0+(?:[a-z]+|%)?")
 _LENGTH = re.compile(r"([+-]?[\d.]+)(px|pt|em|rem|%|)")
@@ -32,11 +35,12 @@ def is_hidden(node: LexborNode) -> bool:
     return bool(style) and hides(style or "")
 
 
-def hidden_by_sheets(tree: LexborHTMLParser) -> frozenset[int]:
-    """`mem_id` of every element that a `<style>` rule hides. Rules under conditions (`@media`) and states are passed
-    over: where they hold is not known."""
+def hidden_by_sheets(tree: LexborHTMLParser, linked: Callable[[str], str] | None = None) -> frozenset[int]:
+    """`mem_id` of every element that a rule of a style sheet hides: in `<style>`, or in what `linked` gives for the
+    address in a `<link>`. Rules under conditions (`@media`) and states are passed over: where they hold is not known.
+    """
     found: set[int] = set()
-    for selector in _hiding_selectors(tree):
+    for selector in _hiding_selectors(tree, linked):
         try:
             found.update(node.mem_id for node in tree.css(selector))
         except SelectolaxError:
@@ -44,13 +48,14 @@ def hidden_by_sheets(tree: LexborHTMLParser) -> frozenset[int]:
     return frozenset(found)
 
 
-def _hiding_selectors(tree: LexborHTMLParser) -> Iterator[str]:
+def _hiding_selectors(tree: LexborHTMLParser, linked: Callable[[str], str] | None) -> Iterator[str]:
     count = 0
-    for sheet in tree.css("style"):
+    for sheet in tree.css("style, link[rel~=stylesheet]" if linked else "style"):
         media = (sheet.attributes.get("media") or "all").strip().lower()
         if media not in ("all", "screen"):
             continue
-        for match in _RULE.finditer(_without_conditions(_CSS_COMMENT.sub("", sheet.text()))):
+        css = linked(sheet.attributes.get("href") or "") if linked and sheet.tag == "link" else sheet.text()
+        for match in _RULE.finditer(_without_conditions(_CSS_COMMENT.sub("", css))):
             selector = match[1].strip()
             if not hides(match[2]) or ":" in selector or "@" in selector:
                 continue
@@ -65,15 +70,14 @@ def _without_conditions(css: str) -> str:
     parts, position, at = [], 0, css.find("@")
     while at >= 0:
         parts.append(css[position:at])
-        brace, semicolon = css.find("{", at), css.find(";", at)
-        if 0 <= semicolon < brace or brace < 0:
-            position = semicolon + 1 if semicolon >= 0 else len(css)
-        else:
-            depth, position = 1, brace + 1
-            for mark in re.finditer(r"[{}]", css[position:]):
+        first = _AT_RULE_HEAD_END.search(css, at)
+        position = first.end() if first else len(css)
+        if first and first.group() == "{":
+            depth = 1
+            for mark in _BRACE.finditer(css, position):
                 depth += 1 if mark.group() == "{" else -1
                 if not depth:
-                    position += mark.end()
+                    position = mark.end()
                     break
             else:
                 position = len(css)

@@ -43,7 +43,7 @@ def test_facts_and_rows(shared_data: Path, entries: list[dict[str, Any]], checke
             assert " | ".join(entry["row"]) in lines
         assert [warning for warning in parsed.warnings if not warning.startswith("read as ")] == []
         seen += 1
-    assert seen == 7
+    assert seen == 11
 
 
 def test_every_fact_is_whole_in_a_chunk(shared_data: Path, entries: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from core.errors import EmbedderUnavailable, InputError, RoleMissing
 from core.home import Workbench
+from core.ingest.generations import stored_writes
 from core.models.hash_embedder import HashEmbedder
 from core.ports import DocumentWrite
 from core.store.lance import open_store
@@ -84,11 +85,9 @@ def test_missing_vectors_are_made(wb: Workbench) -> None:
 
 
 def _chunks(wb: Workbench, document: Document) -> Any:
-    from core.ingest.rebuild import _writes
-
     delta = wb.library.store("c").since(0)
     vectors = np.zeros((len(delta.chunks), 64), np.float32)
-    return next(w.chunks for w in _writes(delta.documents, delta.chunks, vectors) if w.document == document)
+    return next(w.chunks for w in stored_writes(delta.documents, delta.chunks, vectors) if w.document == document)
 
 
 def test_another_embedder_takes_over(wb: Workbench) -> None:
@@ -105,6 +104,16 @@ def test_another_embedder_takes_over(wb: Workbench) -> None:
     assert found(wb)
     assert wb.rebuild("c", OWNER, "hash:64").embedder == "hash:64"
     assert wb.library.collection("c").generation == 3
+    folder = store_folder(wb.home, "c", 1)
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["generation-3"], "no old tables stay"
+
+
+def test_who_reads_the_old_tables_finds_the_new_ones(wb: Workbench) -> None:
+    other = Workbench.open(wb.home)
+    before = found(other)
+    wb.rebuild("c", OWNER, "hash:32")
+    wb.rebuild("c", OWNER, "hash:64")
+    assert found(other) == before
 
 
 def _guest() -> Any:

@@ -215,6 +215,11 @@ def test_unfinished_markup_takes_linear_time(start: str) -> None:
     parse("<p>x</p>" + start * 50_000)
 
 
+@pytest.mark.parametrize("css", [100_000 * part for part in ("aa", "/*", "a{", "@a{", "@a{}", "@;")])
+def test_unfinished_style_sheets_take_linear_time(css: str) -> None:
+    assert parse(f"<style>{css}</style><p>x</p>").text == "x"
+
+
 def test_size_limit() -> None:
     with pytest.raises(UnreadableFile, match="20 MB"):
         parse(b"x" * (BYTES_MAX + 1))
