@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import pipeline
-from core.access import LEVELS, check_labels, permission_set
+from core.access import LEVELS, PermissionSet, check_labels, permission_set
 from core.audit import JsonlAudit
 from core.candidates import CandidateSet
 from core.errors import InputError
@@ -28,6 +28,7 @@ from core.store.registry import Collection, create_collection, drop_collection, 
 from core.types import Document, Labels, Location, Principal, Role, SearchResult, to_json
 
 if TYPE_CHECKING:
+    from core.ingest.edit import Audience
     from core.ingest.purge import PurgeReport
     from core.ingest.rebuild import RebuildReport
     from core.ingest.report import IngestReport
@@ -185,6 +186,50 @@ class Workbench:
             documents = [candidates.snapshot.documents[number] for number in sorted(numbers)]
             store.commit([], [document.document_id for document in documents])
         return [document.path for document in documents]
+
+    def edit_document(
+        self,
+        collection: str,
+        name: str,
+        changes: Mapping[str, Any],
+        principal: Principal,
+        *,
+        released: Sequence[str] = (),
+        expected: str | None = None,
+    ) -> Document:
+        """Change a document's metadata by hand. See `core.ingest.edit.edit`."""
+        from core.ingest.edit import edit
+
+        details = {"document": name, "changes": to_json(changes), "released": list(released)}
+        self._require(principal, "owner", collection, "document.edit", details)
+        return edit(self.library.collection(collection).name, self.library, name, changes, released, expected)
+
+    def audience(
+        self, collection: str, name: str, changes: Mapping[str, Any], principal: Principal, released: Sequence[str] = ()
+    ) -> Audience:
+        """Who of principals.toml would see what after `edit_document`. Raises as it does, RoleMissing."""
+        from core.ingest.edit import audience_of_edit, changed_document
+
+        candidates = self._as_owner(collection, principal)
+        number = resolve_document(candidates, name)
+        changed = changed_document(candidates.snapshot.documents[number], changes, released)
+        return audience_of_edit(candidates.snapshot, number, changed, self._everybody())
+
+    def audience_of_defaults(self, collection: str, defaults: Labels | None, principal: Principal) -> Audience:
+        """Who of principals.toml would see what after `set_defaults`. Raises RoleMissing, MetadataError."""
+        from core.ingest.edit import audience_of_defaults
+
+        candidates = self._as_owner(collection, principal)
+        labels = None if defaults is None else check_labels(defaults)
+        return audience_of_defaults(candidates.snapshot, labels, self._everybody())
+
+    def _as_owner(self, collection: str, principal: Principal) -> CandidateSet:
+        permission_set(principal, None, self.settings.limits)
+        require_role(principal, "owner", collection)
+        return self.library.everything(collection)
+
+    def _everybody(self) -> list[PermissionSet]:
+        return [permission_set(person, None, self.settings.limits) for person in self.principals()]
 
     def purge_documents(self, collection: str, names: Sequence[str], principal: Principal) -> PurgeReport:
         """Remove documents and every trace of their words. See `core.ingest.purge.purge`."""

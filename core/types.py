@@ -83,6 +83,8 @@ class Document:
     source_uri: str | None = None
     relations: tuple[Relation, ...] = ()
     language: str | None = None
+    edited: tuple[str, ...] = ()
+    """Metadata keys that were set by hand: ingesting the file again leaves them as they are."""
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from core.candidates import CandidateSet
 from core.errors import InputError, MetadataError, UnreadableFile
 from core.ingest.chunk import chunk_document
+from core.ingest.edit import keep_edits
 from core.ingest.metadata import DocumentMetadata, combine, read_front_matter, unread_labels
 from core.ingest.metadata_files import read_sidecar, read_table
 from core.ingest.read import FoundFile, read_file, walk
@@ -122,6 +123,7 @@ def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument
 
 def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcome:
     everything = library.everything(collection)
+    prepared = _edited(prepared, everything)
     _check_revisions(prepared.document, everything)
     outcome = _compare(prepared, everything, library.store(collection))
     if outcome == "unchanged":
@@ -132,6 +134,7 @@ def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcom
     embedder.passages(texts)
     with library.writing(collection) as (current, store):
         everything = library.everything(collection)
+        prepared = _edited(prepared, everything)
         _check_revisions(prepared.document, everything)
         if outcome == "relabelled" and _compare(prepared, everything, store) == "relabelled":
             write = DocumentWrite(prepared.document, None, None, None)
@@ -140,6 +143,17 @@ def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcom
             write = DocumentWrite(prepared.document, prepared.text, prepared.chunks, vectors)
         store.commit([write])
     return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
+
+
+def _edited(prepared: Prepared, everything: CandidateSet) -> Prepared:
+    """With what was edited by hand since the document was ingested."""
+    table = everything.snapshot.documents
+    number = table.numbers.get(prepared.document.document_id.encode())
+    if number is None or not everything.documents[number] or not (held := table[number]).edited:
+        return prepared
+    document = keep_edits(held, prepared.document)
+    warning = f"kept as edited here, whatever the file says: {', '.join(held.edited)}"
+    return replace(prepared, document=document, warnings=tuple(dict.fromkeys((*prepared.warnings, warning))))
 
 
 def _compare(prepared: Prepared, everything: CandidateSet, store: ChunkStore) -> Outcome:

@@ -75,7 +75,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _document(value: Any) -> Document:
-    if not isinstance(value, dict) or value.keys() != _DOCUMENT_KEYS:
+    if not isinstance(value, dict) or {"edited": [], **value}.keys() != _DOCUMENT_KEYS:
         raise ValueError("its keys are not those of a document")
     if value["status"] not in _STATUSES:
         raise ValueError("its status is unknown")
@@ -97,6 +97,7 @@ def _document(value: Any) -> Document:
         status=value["status"],
         quality=_quality(value["quality"]),
         relations=tuple(_relation(item) for item in _list(value["relations"])),
+        edited=_texts(value.get("edited", [])),  # absent in what was stored before there was editing
     )
 
 
