@@ -1,7 +1,8 @@
 """Purging: documents go, and with them every trace of their words in the home's tables, caches and snapshots.
 
 A removed row stays in the tables until its version is old and compacted, so what remains is written into new tables
-and the old ones are deleted. Then every file of the home but the audit log is read for the purged words.
+and the old ones are deleted. Then every file of the home is read for the purged words, but for the audit log, which
+holds what was asked, and other collections, which may have the same words of their own.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from core.ingest.generations import replace_tables, stored_writes
 from core.library import Library
 from core.location import resolve_document
 from core.settings import Settings
-from core.store.registry import Collection
-from core.text import tokens
+from core.store.documents import document_to_json
+from core.store.registry import Collection, collection_folder
+from core.text import fold, tokens
 from core.types import text_hash
 
 WORDS_MAX = 200
@@ -69,17 +71,23 @@ def purge(
         )
         library.forget(collection.name)
         library.forget_vectors([text_hash(text) for text in purged - kept])
-    words = _own_words(purged, kept)
-    files = _look_for(home, words)
+    known = [document_to_json(document) for document in delta.documents if document.document_id not in gone]
+    words = _own_words(purged, "\n".join((*kept, *known)))
+    files = _look_for(home, collection_folder(home, current.name), words)
     paths = tuple(sorted(document.path for document in documents))
     return PurgeReport(collection.name, paths, library.head(collection.name), len(words), files)
 
 
-def _own_words(purged: set[str], kept: set[str]) -> list[bytes]:
-    """Distinctive words of the purged texts, the longest first."""
-    others = {word for text in kept for word in _words(text)}
-    own = {word for text in purged for word in _words(text)} - others
-    return sorted(own, key=lambda word: (-len(word), word))[:WORDS_MAX]
+def _own_words(purged: set[str], others: str) -> list[bytes]:
+    """Words of the purged texts that stand nowhere in the others, as written or folded; the longest first."""
+    haystack = f"{others}\n{fold(others)}".encode("utf-8", "replace")
+    own: list[bytes] = []
+    for word in sorted({word for text in purged for word in _words(text)}, key=lambda word: (-len(word), word)):
+        if word not in haystack:
+            own.append(word)
+        if len(own) == WORDS_MAX:
+            break
+    return own
 
 
 def _words(text: str) -> Iterator[bytes]:
@@ -94,19 +102,22 @@ def _words(text: str) -> Iterator[bytes]:
             yield encoded
 
 
-def _look_for(home: Path, words: Sequence[bytes]) -> int:
-    """How many files were read. Raises IntegrityFailure for the first that has one of the words."""
+def _look_for(home: Path, own: Path, words: Sequence[bytes]) -> int:
+    """How many files were read: all but the audit log and the other collections. Raises IntegrityFailure for the
+    first that has one of the words."""
     count = 0
     for folder, folders, names in os.walk(home):
-        folders[:] = [name for name in folders if Path(folder, name) != home / "audit"]
-        for name in names:
-            path = Path(folder, name)
+        at = Path(folder)
+        if at == home:
+            folders[:] = [name for name in folders if name != "audit"]
+        elif at == home / "collections":
+            folders[:] = [name for name in folders if at / name == own]
+        for path in (at / name for name in names):
             if path.is_file() and not path.is_symlink():
                 count += 1
                 if _holds(path, words):
                     raise IntegrityFailure(
-                        f"a purged word still stands in {path.relative_to(home)}",
-                        "purge the other documents or collections that have it, or remove the file",
+                        f"a purged word still stands in {path.relative_to(home)}", "remove that file, or what names it"
                     )
     return count
 

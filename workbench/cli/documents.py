@@ -1,10 +1,11 @@
-"""`workbench documents list|show|remove`"""
+"""`workbench documents list|show|edit|remove`"""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli import documents_edit
 from workbench.cli.context import manager, opened, opened_to_read
 from workbench.cli.output import print_json, say, table, wrapped
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, add_reader, group, verb
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    parts = group(verbs, "documents", "list, show and remove the documents of a collection")
+    parts = group(verbs, "documents", "list, show, edit and remove the documents of a collection")
 
     parser = verb(parts, "list", list_all, "the documents that the asker may see, in force or not")
     add_collection(parser)
@@ -28,6 +29,8 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("--text", action="store_true", help="its text as well")
     add_reader(parser)
     add_json(parser)
+
+    documents_edit.add(parts)
 
     parser = verb(parts, "remove", remove, "remove documents, all at once or none")
     parser.add_argument("names", nargs="*", metavar="NAME_OR_ID", help="id, path or file name")

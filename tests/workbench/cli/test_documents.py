@@ -86,3 +86,40 @@ def test_removed_all_at_once_or_not_at_all(cli: Any, people: Path, files: Path) 
     assert sorted(ran.json["removed"]) == ["archive/refunds.md", "bands.md"]
     assert [d["path"] for d in listed(cli, "--as", "ann")] == ["refunds.md"]
     assert cli(*remove, "refunds.md").out == "removed refunds.md\n"
+
+
+def test_an_edit_is_previewed_made_and_released(cli: Any, people: Path, files: Path) -> None:
+    assert cli("ingest", files, "--collection", "kb").code == 0
+    edit = ("documents", "edit", "refunds.md", "--collection", "kb")
+    preview = cli(*edit, "--set", "acl_allow=hr; finance", "--preview", "--json").json["audience"]
+    assert preview["paths"] == ["refunds.md"] and preview["hidden"] == []
+    assert all(person["after"] <= person["before"] for person in preview["people"])
+    assert "refunds.md" in [document["path"] for document in listed(cli)], "a preview changes nothing"
+    shown = cli(*edit, "--set", "acl_allow=hr", "--preview").out
+    assert "labels change: refunds.md" in shown and "would see" in shown
+    document = cli(*edit, "--set", "acl_allow=hr; finance", "--set", "quality=40", "--json").json["document"]
+    assert (document["labels"]["acl_allow"], document["edited"]) == (["finance", "hr"], ["acl_allow", "quality"])
+    assert "refunds.md" not in [document["path"] for document in listed(cli)]
+    assert "edited by hand: acl_allow" in cli(*edit, "--clear", "quality", "--release", "quality").out
+
+
+def test_an_edit_says_what_is_wrong_with_it(cli: Any, people: Path, files: Path) -> None:
+    assert cli("ingest", files, "--collection", "kb").code == 0
+    edit = ("documents", "edit", "refunds.md", "--collection", "kb")
+    for arguments, says in (
+        ((), "--set, --clear, --release"),
+        (("--set", "quality"), "KEY=VALUE"),
+        (("--set", "qualty=4"), "quality"),
+        (("--set", "quality=400"), "quality"),
+    ):
+        ran = cli(*edit, *arguments)
+        assert ran.code == 2 and says in ran.err and ran.err.count("\n") == 1
+
+
+def test_purging_says_what_it_looked_for(cli: Any, people: Path, files: Path) -> None:
+    assert cli("ingest", files, "--collection", "kb").code == 0
+    ran = cli("documents", "remove", "refunds.md", "--purge", "--collection", "kb", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["purged"] == ["refunds.md"] and ran.json["words"] > 0 and ran.json["files"] > 0
+    again = cli("documents", "remove", "--purge", "--collection", "kb")
+    assert again.code == 0 and "removed and updated before" in again.out
