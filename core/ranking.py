@@ -18,7 +18,7 @@ from core.fuse import relevance as relative
 from core.identifiers import exact_terms
 from core.merge import MergedSpan, SpanChunk, merge
 from core.prior import apply_quality
-from core.scripts import SAMPLE_BYTES, is_wide
+from core.scripts import is_wide
 from core.settings import Retrieval
 from core.text import query_tokens
 from core.types import CHANNELS, Channel, Ranked
@@ -179,17 +179,12 @@ def _silent(
     if not words or lists.get("exact"):
         return {}
     own = is_wide(query.encode("utf-8", "replace"))
-    if _is_wide(candidates, rows[words[0].key]) != own:
+    wide = candidates.snapshot.wide
+    if wide[rows[words[0].key]] != own:
         return {}
-    return {
-        "bm25": {item.key for item in lists.get("dense", ())[:window] if _is_wide(candidates, rows[item.key]) != own}
-    }
-
-
-def _is_wide(candidates: CandidateSet, row: int) -> bool:
-    segment, local = candidates.snapshot.locate(row)
-    first, end = segment.folded.offsets[local : local + 2].tolist()
-    return is_wide(segment.folded.data[first : min(end, first + SAMPLE_BYTES)].tobytes())
+    window_rows = [rows[item.key] for item in lists.get("dense", ())[:window]]
+    others = wide[window_rows] != own
+    return {"bm25": {item.key for item, other in zip(lists.get("dense", ()), others.tolist(), strict=False) if other}}
 
 
 def _fuse(lists: Lists, settings: Retrieval, silent: Mapping[Channel, Set[str]]) -> list[Ranked]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from core.scripts import SAMPLE_BYTES, is_wide
 from core.text import fold, term_hash, tokens
 
 Array = npt.NDArray[Any]
@@ -43,6 +44,8 @@ class Segment:
     """JSON"""
     folded: Strings
     """The indexed text in the form that the exact channel compares."""
+    wide: Array
+    """bool (n,): the text's script, see `core.scripts`."""
     terms: Array
     """uint64 (t,): term hashes, ascending."""
     pointers: Array
@@ -97,6 +100,11 @@ class Strings:
     def __getitem__(self, row: int) -> str:
         return bytes(self.data[int(self.offsets[row]) : int(self.offsets[row + 1])]).decode("utf-8")
 
+    def start(self, row: int, length: int) -> bytes:
+        """The first `length` bytes of a string, or all of it."""
+        first = int(self.offsets[row])
+        return self.data[first : min(int(self.offsets[row + 1]), first + length)].tobytes()
+
     def take(self, rows: Array) -> Strings:
         lengths = np.diff(self.offsets)[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
@@ -114,6 +122,7 @@ def pack(strings: Iterable[str]) -> Strings:
 def build(table: pa.Table, dimension: int) -> Segment:
     """A segment of the rows of a chunk table (`ports.chunk_schema`), in their order."""
     texts: list[str] = table["indexed_text"].to_pylist()
+    folded = pack(fold(text) for text in texts)
     terms, pointers, rows, frequencies, lengths = _invert(texts)
     forward, forward_pointers = _by_row(rows, len(texts))
     vectors, has_vector = _vectors(table["vector"], dimension)
@@ -127,7 +136,8 @@ def build(table: pa.Table, dimension: int) -> Segment:
         lengths=lengths,
         anchors=pack(table["section_anchor"].to_pylist()),
         provenance=pack(table["provenance"].to_pylist()),
-        folded=pack(fold(text) for text in texts),
+        folded=folded,
+        wide=np.array([is_wide(folded.start(row, SAMPLE_BYTES)) for row in range(len(texts))], bool),
         terms=terms,
         pointers=pointers,
         rows=rows,
@@ -158,7 +168,7 @@ def merge(segments: Sequence[Segment], keep: Sequence[Array]) -> Segment:
 
     terms, pointers, rows_, frequencies = _merge_postings(segments, keep, kept)
     forward, forward_pointers = _by_row(rows_, sum(map(len, kept)))
-    plain = ("ids", "document_ids", "seq", "start", "end", "text_key", "lengths", "vectors", "has_vector")
+    plain = ("ids", "document_ids", "seq", "start", "end", "text_key", "lengths", "vectors", "has_vector", "wide")
     columns: dict[str, Any] = {name: column(name) for name in plain}
     columns |= {name: strings(name) for name in ("anchors", "provenance", "folded")}
     return Segment(

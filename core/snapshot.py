@@ -99,6 +99,11 @@ class Snapshot:
         return self._column([item.segment.end for item in self.placed], np.int32)
 
     @cached_property
+    def wide(self) -> Array:
+        """bool (n,)"""
+        return self._column([item.segment.wide for item in self.placed], bool)
+
+    @cached_property
     def has_vector(self) -> Array:
         return self._column([item.segment.has_vector for item in self.placed], bool)
 

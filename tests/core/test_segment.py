@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core import segment as seg
 from core.ports import chunk_schema
+from core.scripts import is_wide
 from core.segment import Segment
 from core.store.rows import chunk_table
 from core.text import fold, term_hash, tokens
@@ -69,6 +70,7 @@ def test_columns_come_from_the_table() -> None:
     segment = seg.build(table(rows, 7, [None, (0.0, 0.6, 0.8)]), DIMENSION)
     assert segment.seq.tolist() == [7, 7]
     assert [segment.folded[row] for row in (0, 1)] == [fold(text) for text in rows]
+    assert segment.wide.tolist() == [is_wide(fold(text).encode()) for text in rows]
     assert [segment.anchors[row] for row in (0, 1)] == ["章/0", "章/1"]
     assert json.loads(segment.provenance[1]) == {"pages": [1, "iv"]}
     assert segment.text_key[0] == int(chunk_hash(rows[0]).removeprefix("sha256:")[:16], 16)
