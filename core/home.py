@@ -44,6 +44,8 @@ class DocumentRow:
     collection: str
     classification: str
     chunks: int
+    waiting: int
+    """Of these, those that have no vector yet: they are found by their words alone."""
     in_force: bool
     """It takes part in a search now: active, not expired, the newest of its revisions."""
 
@@ -153,11 +155,7 @@ class Workbench:
     def documents(self, collection: str, principal: Principal) -> list[DocumentRow]:
         """What the principal may see of a collection, by path, in force or not. Raises PermissionUnavailable."""
         candidates, visible = self._visible(collection, principal)
-        chunks = candidates.snapshot.document[candidates.snapshot.alive]
-        counts: dict[int, int] = {}
-        for number in chunks.tolist():
-            counts[number] = counts.get(number, 0) + 1
-        rows = [self._row(candidates, number, counts.get(number, 0)) for number in visible]
+        rows = [self._row(candidates, number) for number in visible]
         return sorted(rows, key=lambda row: row.document.path)
 
     def document(self, collection: str, name: str, principal: Principal) -> DocumentView:
@@ -169,7 +167,7 @@ class Workbench:
         number = resolve_document(replace(candidates, documents=mask), name)
         rows = np.flatnonzero((snapshot.document == number) & snapshot.alive).tolist()
         chunks = sorted((_chunk_row(candidates, row) for row in rows), key=lambda chunk: (chunk.start, chunk.end))
-        row = self._row(candidates, number, len(chunks))
+        row = self._row(candidates, number)
         text = self.library.texts(collection, [row.document.text_hash])[row.document.text_hash]
         self.audit.record(
             "document.open",
@@ -246,12 +244,15 @@ class Workbench:
         *,
         metadata: Path | None = None,
         progress: Callable[[str], None] | None = None,
+        embedding: Callable[[int, int], None] | None = None,
     ) -> IngestReport:
         """Bring files into a collection, one commit a document. See `core.ingest.write.ingest`."""
         from core.ingest.write import ingest
 
         self._require(principal, "owner", collection, "ingest", {"paths": [str(path) for path in paths]})
-        return ingest(paths, self.library.collection(collection), self.library, self.settings, metadata, progress)
+        return ingest(
+            paths, self.library.collection(collection), self.library, self.settings, metadata, progress, embedding
+        )
 
     def rebuild(self, collection: str, principal: Principal, embedder: str | None = None) -> RebuildReport:
         """Every derived structure anew from what is stored. See `core.ingest.rebuild.rebuild`."""
@@ -281,14 +282,16 @@ class Workbench:
         present = snapshot.documents.present.tolist()
         return candidates, [n for n, code in enumerate(codes) if code >= 0 and sees[code] and present[n]]
 
-    def _row(self, candidates: CandidateSet, number: int, chunks: int) -> DocumentRow:
+    def _row(self, candidates: CandidateSet, number: int) -> DocumentRow:
         snapshot = candidates.snapshot
+        chunks, waiting = snapshot.counts
         labels = snapshot.classes[snapshot.document_class[number]]
         return DocumentRow(
             document=snapshot.documents[number],
             collection=snapshot.collections[snapshot.document_collection[number]],
             classification=LEVELS[labels.level],
-            chunks=chunks,
+            chunks=int(chunks[number]),
+            waiting=int(waiting[number]),
             in_force=bool(candidates.documents[number]),
         )
 

@@ -114,6 +114,16 @@ class Snapshot:
         return np.asarray(self.documents.chunks_seq[self.document] == seq)
 
     @cached_property
+    def counts(self) -> tuple[Array, Array]:
+        """int64 (m,) each: living rows of every document, and those that still wait for a vector (they have tokens)."""
+        size = len(self.documents)
+        waiting = self.alive & ~self.has_vector & (self.lengths > 0)
+        return (
+            np.bincount(self.document[self.alive], minlength=size),
+            np.bincount(self.document[waiting], minlength=size),
+        )
+
+    @cached_property
     def twins(self) -> tuple[Array, Array]:
         """Rows whose text occurs in more than one living row, sorted by text, and the text's number of each."""
         rows = np.flatnonzero(self.alive)

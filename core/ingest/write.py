@@ -27,6 +27,10 @@ from core.types import Chunk, Document, document_id, text_hash
 
 Progress = Callable[[str], None]
 """Called with the path of each file before it is read."""
+Embedding = Callable[[int, int], None]
+"""Called with how many documents have got their vectors and how many were to get them, once all words are in."""
+AT_ONCE = 64
+"""Texts that an ingestion embeds as it goes; beyond that, words come first and vectors follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,12 @@ def ingest(
     settings: Settings,
     metadata: Path | None = None,
     progress: Progress | None = None,
+    embedding: Embedding | None = None,
 ) -> IngestReport:
     """Bring `paths` (files and folders) in. A file that cannot be read is refused in the report; the others go in.
+
+    Where there is much to embed, every document is first committed without vectors, so that its words are found at
+    once, and a second time with them. An ingestion that ends in between is completed by the next one.
 
     Raises InputError where two files would be the same document, MetadataError for a `metadata` file that is wrong
     anywhere (then nothing goes in), EmbedderUnavailable, EmbedderMismatch, StoreFailure.
@@ -59,7 +67,8 @@ def ingest(
         raise MetadataError(
             f"{metadata}: {unknown[0]!r} is none of the files", "write paths as the collection has them"
         )
-    library.embedder_of(collection)
+    embedder = library.embedder_of(collection)
+    budget, waiting = AT_ONCE, list[Prepared]()
     outcomes = [FileOutcome(error.path, "refused", reason=_reason(error)) for error in found.refused]
     with ParserProcess(settings.limits) as parser:
         for file in found.files:
@@ -67,9 +76,18 @@ def ingest(
                 progress(file.relative_path)
             try:
                 prepared = prepare(file, collection.name, table, settings, parser)
-                outcomes.append(_commit(prepared, collection.name, library))
+                missing = embedder.missing(_texts(prepared))
+                outcomes.append(_commit(prepared, collection.name, library, with_vectors=missing <= budget))
+                if missing > budget:
+                    waiting.append(prepared)
+                elif outcomes[-1].outcome != "unchanged":
+                    budget -= missing
             except (UnreadableFile, MetadataError) as error:
                 outcomes.append(FileOutcome(str(file.path), "refused", reason=_reason(error)))
+    for number, prepared in enumerate(waiting, start=1):
+        _add_vectors(prepared, collection.name, library)
+        if embedding:
+            embedding(number, len(waiting))
     return IngestReport(
         collection.name, _with_hidden(outcomes, collection.name, library), library.head(collection.name)
     )
@@ -121,17 +139,20 @@ def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument
     )
 
 
-def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcome:
+def _texts(prepared: Prepared) -> list[str]:
+    return [chunk.indexed_text for chunk in prepared.chunks]
+
+
+def _commit(prepared: Prepared, collection: str, library: Library, *, with_vectors: bool) -> FileOutcome:
     everything = library.everything(collection)
     prepared = _edited(prepared, everything)
     _check_revisions(prepared.document, everything)
     outcome = _compare(prepared, everything, library.store(collection))
     if outcome == "unchanged":
         return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
-    embedder = library.embedder_of(library.collection(collection))
-    # Embedding takes long and needs no lock; it fills the cache, and what is committed comes from there.
-    texts = [chunk.indexed_text for chunk in prepared.chunks]
-    embedder.passages(texts)
+    if with_vectors:
+        # Embedding takes long and needs no lock; it fills the cache, and what is committed comes from there.
+        library.embedder_of(library.collection(collection)).passages(_texts(prepared))
     with library.writing(collection) as (current, store):
         everything = library.everything(collection)
         prepared = _edited(prepared, everything)
@@ -139,10 +160,22 @@ def _commit(prepared: Prepared, collection: str, library: Library) -> FileOutcom
         if outcome == "relabelled" and _compare(prepared, everything, store) == "relabelled":
             write = DocumentWrite(prepared.document, None, None, None)
         else:
-            vectors = library.embedder_of(current).passages(texts)
+            vectors = library.embedder_of(current).passages(_texts(prepared)) if with_vectors else None
             write = DocumentWrite(prepared.document, prepared.text, prepared.chunks, vectors)
         store.commit([write])
     return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
+
+
+def _add_vectors(prepared: Prepared, collection: str, library: Library) -> None:
+    """Unless another text was committed in the document's place meanwhile."""
+    library.embedder_of(library.collection(collection)).passages(_texts(prepared))
+    with library.writing(collection) as (current, store):
+        everything = library.everything(collection)
+        table = everything.snapshot.documents
+        number = table.numbers.get(prepared.document.document_id.encode())
+        if number is not None and everything.documents[number] and _same_chunks(prepared, everything, number):
+            vectors = library.embedder_of(current).passages(_texts(prepared))
+            store.commit([DocumentWrite(table[number], None, prepared.chunks, vectors)])
 
 
 def _edited(prepared: Prepared, everything: CandidateSet) -> Prepared:
@@ -162,16 +195,22 @@ def _compare(prepared: Prepared, everything: CandidateSet, store: ChunkStore) ->
     number = snapshot.documents.numbers.get(prepared.document.document_id.encode())
     if number is None or not everything.documents[number]:
         return "added"
-    rows = np.flatnonzero(everything.mask & (snapshot.document == number))
-    chunks = {(c.chunk_id, c.section_anchor, provenance_to_json(c.provenance)) for c in prepared.chunks}
-    held = snapshot.documents[number]
-    if held.text_hash != prepared.document.text_hash or chunks != {_held_chunk(snapshot, row) for row in rows.tolist()}:
+    if not _same_chunks(prepared, everything, number):
         return "updated"
+    rows = np.flatnonzero(everything.mask & (snapshot.document == number))
     without = [identity.decode("ascii") for identity in snapshot.ids[rows[~snapshot.has_vector[rows]]].tolist()]
     # A text without words has a vector too, a zero one; only a missing one is still to be made.
     if without and store.chunk_rows(without)["vector"].null_count:
         return "updated"
-    return "unchanged" if held == prepared.document else "relabelled"
+    return "unchanged" if snapshot.documents[number] == prepared.document else "relabelled"
+
+
+def _same_chunks(prepared: Prepared, everything: CandidateSet, number: int) -> bool:
+    snapshot = everything.snapshot
+    rows = np.flatnonzero(everything.mask & (snapshot.document == number))
+    chunks = {(c.chunk_id, c.section_anchor, provenance_to_json(c.provenance)) for c in prepared.chunks}
+    same_text = snapshot.documents[number].text_hash == prepared.document.text_hash
+    return same_text and chunks == {_held_chunk(snapshot, row) for row in rows.tolist()}
 
 
 def _held_chunk(snapshot: Snapshot, row: int) -> tuple[str, str, str]:

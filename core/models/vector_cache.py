@@ -137,6 +137,11 @@ class CachedEmbedder:
         """
         return self._vectors("passage", texts, self._embedder.embed_passages, progress)
 
+    def missing(self, texts: Sequence[str]) -> int:
+        """How many distinct ones of these passages are not embedded yet. Raises StoreFailure."""
+        hashes = {text_hash(text) for text in texts}
+        return len(hashes) - len(self._cache.fetch(self.fingerprint, "passage", sorted(hashes)))
+
     def query(self, text: str) -> npt.NDArray[np.float32]:
         """Shape (dimension,). Raises EmbedderUnavailable, StoreFailure."""
         vector: npt.NDArray[np.float32] = self.queries([text])[0]

@@ -8,14 +8,17 @@ from core.errors import UnreadableFile
 from core.ingest.parsers.docx import DocxParser
 from core.ingest.parsers.epub import EpubParser
 from core.ingest.parsers.html import HtmlParser
+from core.ingest.parsers.mail import MailParser
 from core.ingest.parsers.markdown import MarkdownParser
 from core.ingest.parsers.plain import PlainParser
+from core.ingest.parsers.sheets import SheetParser
+from core.ingest.parsers.slides import SlideParser
 from core.ingest.parsers.table import DelimitedParser, RecordsParser
 from core.ports import Parser
 
 PARSERS: tuple[Parser, ...] = (
     *(MarkdownParser(), PlainParser(), HtmlParser(), DelimitedParser(), RecordsParser()),
-    *(DocxParser(), EpubParser()),
+    *(DocxParser(), EpubParser(), SheetParser(), SlideParser(), MailParser()),
 )
 
 

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.errors import EmbedderMismatch, InputError, MetadataError, RoleMissing
+from core.errors import EmbedderMismatch, EmbedderUnavailable, InputError, MetadataError, RoleMissing
 from core.home import Workbench
 from core.ingest.report import IngestReport
 from core.models.hash_embedder import HashEmbedder
@@ -260,3 +260,79 @@ def test_labels_that_would_only_be_shown_are_refused(wb: Workbench, folder: Path
     assert outcomes(report) == {name: "refused", "b.txt": "added"}
     assert "classification" in report.refused[0].reason
     assert shown(wb) == ["b.txt"]
+
+
+LONG = {
+    f"d{number:02}.md": f"# Part {number}\n\n" + " ".join(f"Sentence {at} says number{number}." for at in range(400))
+    for number in range(12)
+}
+"""More to embed than an ingestion embeds at once."""
+
+
+class Stopping(HashEmbedder):
+    """Fails after so many calls."""
+
+    left = 10**9
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        if self.left <= 0:
+            raise EmbedderUnavailable("out of memory", "add some")
+        self.left -= 1
+        return super().embed_passages(texts)
+
+
+@pytest.fixture
+def stopping(wb: Workbench) -> Stopping:
+    held = wb.library.embedder_of(wb.library.collection("c"))
+    held._embedder = Stopping(64)
+    return held._embedder
+
+
+def waiting(wb: Workbench) -> dict[str, int]:
+    return {row.document.path: row.waiting for row in wb.documents("c", OWNER) if row.waiting}
+
+
+def test_words_are_found_before_the_vectors_are_there(wb: Workbench, folder: Path, stopping: Stopping) -> None:
+    told: list[tuple[int, int]] = []
+    seen_at_first: list[int] = []
+
+    def embedding(done: int, total: int) -> None:
+        told.append((done, total))
+        seen_at_first.append(len(wb.documents("c", OWNER)))
+
+    report = ingest(wb, folder, LONG, embedding=embedding)
+    assert report.count("added") == len(LONG)
+    assert told and told == [(number, len(told)) for number in range(1, len(told) + 1)]
+    assert len(told) < len(LONG), "the first ones were embedded at once"
+    assert seen_at_first[0] == len(LONG)
+    assert waiting(wb) == {}
+    assert wb.library.store("c").since(0).chunks["vector"].null_count == 0
+
+
+def test_an_ingestion_that_ends_before_its_vectors_is_completed_by_the_next(
+    wb: Workbench, folder: Path, stopping: Stopping
+) -> None:
+    stopping.left = 7
+    with pytest.raises(EmbedderUnavailable):
+        ingest(wb, folder, LONG)
+    assert len(wb.documents("c", OWNER)) == len(LONG)
+    late = waiting(wb)
+    assert late and "d00.md" not in late
+    last = max(late)
+    assert last in shown(wb, f"number{int(last[1:3])}")
+    stopping.left = 10**9
+    report = ingest(wb, folder)
+    assert {
+        Path(file.path).name: file.outcome for file in report.files if file.outcome != "unchanged"
+    } == dict.fromkeys(late, "updated")
+    assert waiting(wb) == {}
+
+
+def test_vectors_are_not_put_to_another_text(wb: Workbench, folder: Path, stopping: Stopping) -> None:
+    def embedding(done: int, total: int) -> None:
+        if done == 1:
+            ingest(wb, folder.parent / "newer", {"d11.md": "# Part 11\n\nrefund anew\n"})
+
+    ingest(wb, folder, LONG, embedding=embedding)
+    assert wb.document("c", "d11.md", OWNER).text == "# Part 11\n\nrefund anew"
+    assert waiting(wb) == {}
