@@ -17,20 +17,37 @@ BAND = "rgba(140,140,150,.12)"
 
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 _FONT = {"size": 13}
+_EMPHASIS: Figure = {
+    "mode": "lines+markers+text",
+    "line": {"color": ACCENT, "width": 3.5, "dash": "solid"},
+    "marker": {"color": ACCENT, "size": 9},
+    "textposition": "bottom center",
+    "textfont": {"size": 13, "color": ACCENT},
+}
 
 
 def waterfall(lines: Sequence[RankLine], selected: int | None, words: Mapping[str, str]) -> Figure:
     """One line a passage or lost chunk over the stages; rank 1 is on top, on a logarithmic axis.
+
+    Lines of one look are one trace with gaps between them: a browser draws three traces several times as fast as
+    thirty.
 
     `selected`: number of the passage that stands out. `words`: names of the stages, `absent` for the band below the
     axis, `passage` and `lost` for what the pointer shows.
     """
     deepest = max((rank for line in lines for rank in line.ranks if rank is not None), default=1)
     absent = _depth(max(10, deepest)) + 0.28
-    ordered = sorted(lines, key=lambda line: (line.number == selected, line.number is not None, -(line.number or 0)))
+    lost = [line for line in lines if line.number is None]
+    emphasised = [line for line in lines if line.number is not None and line.number == selected]
+    others = [line for line in lines if line.number is not None and line.number != selected]
+    traces = [
+        _trace(lost, LOST, "dot", absent, words),
+        _trace(others, OTHER, "solid", absent, words),
+        {**_trace(emphasised, ACCENT, "solid", absent, words), **_EMPHASIS},
+    ]
     ticks = [tick for tick in _TICKS if tick <= max(10, deepest)]
     return {
-        "data": [_trace(line, line.number is not None and line.number == selected, absent, words) for line in ordered],
+        "data": [trace for trace in traces if trace["x"]],
         "layout": {
             "height": 340,
             "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
@@ -104,21 +121,30 @@ def latency(stages: Sequence[tuple[str, float]], words: Mapping[str, str]) -> Fi
     }
 
 
-def _trace(line: RankLine, emphasised: bool, absent: float, words: Mapping[str, str]) -> Figure:
-    colour = ACCENT if emphasised else OTHER if line.number is not None else LOST
-    dash = "solid" if line.number is not None else "dot"
+def _trace(lines: Sequence[RankLine], colour: str, dash: str, absent: float, words: Mapping[str, str]) -> Figure:
+    """Several lines, each with a gap behind it."""
+    places: list[int | None] = []
+    depths: list[float | None] = []
+    texts: list[str] = []
+    names: list[str] = []
+    for line in lines:
+        ranks = line.ranks
+        places += [*range(len(ranks)), None]
+        depths += [*(absent if rank is None else _depth(rank) for rank in ranks), None]
+        texts += [*("–" if rank is None else f"#{rank}" for rank in ranks), ""]
+        names += [_hover(line, words)] * (len(ranks) + 1)
     return {
         "type": "scatter",
-        "mode": "lines+markers+text" if emphasised else "lines+markers",
-        "x": list(range(len(line.ranks))),
-        "y": [absent if rank is None else _depth(rank) for rank in line.ranks],
-        "line": {"color": colour, "width": 3.5 if emphasised else 1.5, "dash": dash},
-        "marker": {"color": colour, "size": 9 if emphasised else 5},
-        "text": ["–" if rank is None else f"#{rank}" for rank in line.ranks],
-        "textposition": "bottom center",
-        "textfont": {"size": 13, "color": ACCENT},
+        "mode": "lines+markers",
+        "x": places,
+        "y": depths,
+        "line": {"color": colour, "width": 1.5, "dash": dash},
+        "marker": {"color": colour, "size": 5},
+        "text": texts,
+        "customdata": names,
+        "connectgaps": False,
         "cliponaxis": False,
-        "hovertemplate": f"{_hover(line, words)}<br>%{{x}}: %{{text}}<extra></extra>",
+        "hovertemplate": "%{customdata}<br>%{x}: %{text}<extra></extra>",
     }
 
 
