@@ -160,11 +160,8 @@ class Workbench:
 
     def document(self, collection: str, name: str, principal: Principal) -> DocumentView:
         """Open a document by id, path or file name. Raises UnknownDocument, also where it may not be seen."""
-        candidates, visible = self._visible(collection, principal)
+        candidates, number = self._named(collection, name, principal)
         snapshot = candidates.snapshot
-        mask = np.zeros(len(snapshot.documents), bool)
-        mask[visible] = True
-        number = resolve_document(replace(candidates, documents=mask), name)
         rows = np.flatnonzero((snapshot.document == number) & snapshot.alive).tolist()
         chunks = sorted((_chunk_row(candidates, row) for row in rows), key=lambda chunk: (chunk.start, chunk.end))
         row = self._row(candidates, number)
@@ -174,6 +171,18 @@ class Workbench:
             {"actor": principal.actor, "collection": collection, "document_id": row.document.document_id},
         )
         return DocumentView(row, text, tuple(chunks))
+
+    def source(self, collection: str, name: str, principal: Principal) -> tuple[Document, bytes]:
+        """The file that a document was read from, as it came. Raises UnknownDocument, also where it may not be seen,
+        InputError where it was not kept, IntegrityFailure."""
+        candidates, number = self._named(collection, name, principal)
+        document = candidates.snapshot.documents[number]
+        data = self.library.sources(collection).read(document.source_hash)
+        self.audit.record(
+            "document.source",
+            {"actor": principal.actor, "collection": collection, "document_id": document.document_id},
+        )
+        return document, data
 
     def remove_documents(self, collection: str, names: Sequence[str], principal: Principal) -> list[str]:
         """Remove documents by id, path or file name, all in one commit; gives their paths."""
@@ -281,6 +290,13 @@ class Workbench:
         codes = snapshot.document_class.tolist()
         present = snapshot.documents.present.tolist()
         return candidates, [n for n, code in enumerate(codes) if code >= 0 and sees[code] and present[n]]
+
+    def _named(self, collection: str, name: str, principal: Principal) -> tuple[CandidateSet, int]:
+        """The number of the document that `name` means among those that the principal may see."""
+        candidates, visible = self._visible(collection, principal)
+        mask = np.zeros(len(candidates.snapshot.documents), bool)
+        mask[visible] = True
+        return candidates, resolve_document(replace(candidates, documents=mask), name)
 
     def _row(self, candidates: CandidateSet, number: int) -> DocumentRow:
         snapshot = candidates.snapshot

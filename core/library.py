@@ -30,6 +30,8 @@ from core.snapshot_cache import SnapshotCache
 from core.store.files import locked
 from core.store.lance import open_store
 from core.store.registry import Collection, collection_folder, list_collections, read_collection, store_folder
+from core.store.sources import FOLDER as SOURCES
+from core.store.sources import SourceFiles
 from core.text_cache import TextCache
 
 Result = TypeVar("Result")
@@ -146,6 +148,10 @@ class Library:
             return self._reading(self.collection(collection), lambda opened, _: opened.texts(hashes))
 
         return self._texts.get(text_hashes, fetch)
+
+    def sources(self, collection: str) -> SourceFiles:
+        """The kept files of a collection. Raises UnknownCollection."""
+        return SourceFiles(collection_folder(self._home, self.collection(collection).name) / SOURCES)
 
     def forget_vectors(self, text_hashes: Sequence[str]) -> None:
         """Remove texts' vectors, of any embedder, from the home's cache. Raises StoreFailure."""

@@ -91,6 +91,7 @@ class Embedding:
 class Store:
     compact_after: int = tunable(64, "small fragments after which a writer compacts", low=2, high=100_000)
     lock_timeout_s: float = tunable(120.0, "seconds a writer waits for another", low=0, high=86_400)
+    keep_sources: bool = tunable(True, "keep each file as it came, to be handed out again")
     retention_s: float = tunable(3600.0, "seconds an old table version outlives its successor", low=0, high=31_536_000)
 
 

@@ -70,6 +70,7 @@ def purge(
             dimension=current.dimension,
         )
         library.forget(collection.name)
+        library.sources(collection.name).sweep({d.source_hash for d in delta.documents if d.document_id not in gone})
         library.forget_vectors([text_hash(text) for text in purged - kept])
     known = [document_to_json(document) for document in delta.documents if document.document_id not in gone]
     words = _own_words(purged, "\n".join((*kept, *known)))

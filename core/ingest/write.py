@@ -41,6 +41,8 @@ class Prepared:
     text: str
     chunks: tuple[Chunk, ...]
     warnings: tuple[str, ...]
+    source: bytes
+    """The file as it came."""
 
 
 def ingest(
@@ -76,10 +78,12 @@ def ingest(
                 progress(file.relative_path)
             try:
                 prepared = prepare(file, collection.name, table, settings, parser)
+                if settings.store.keep_sources:
+                    library.sources(collection.name).put(prepared.document.source_hash, prepared.source)
                 missing = embedder.missing(_texts(prepared))
                 outcomes.append(_commit(prepared, collection.name, library, with_vectors=missing <= budget))
                 if missing > budget:
-                    waiting.append(prepared)
+                    waiting.append(replace(prepared, source=b""))
                 elif outcomes[-1].outcome != "unchanged":
                     budget -= missing
             except (UnreadableFile, MetadataError) as error:
@@ -114,7 +118,7 @@ def prepare(
     identity = document_id(collection, file.relative_path)
     chunks = chunk_document(identity, parsed, settings.chunking)
     document = _document(identity, file.relative_path, raw.source_hash, parsed, stated)
-    return Prepared(document, parsed.text, chunks, (*parsed.warnings, *warnings))
+    return Prepared(document, parsed.text, chunks, (*parsed.warnings, *warnings), raw.data)
 
 
 def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument, stated: DocumentMetadata) -> Document:

@@ -1,10 +1,12 @@
-"""`workbench documents list|show|edit|remove`"""
+"""`workbench documents list|show|source|edit|remove`"""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.errors import InputError
 from workbench.cli import documents_edit
 from workbench.cli.context import manager, opened, opened_to_read
 from workbench.cli.output import print_json, say, table, wrapped
@@ -29,6 +31,12 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("--text", action="store_true", help="its text as well")
     add_reader(parser)
     add_json(parser)
+
+    parser = verb(parts, "source", source, "write out the file that a document was read from, as it came")
+    parser.add_argument("name", metavar="NAME_OR_ID", help="id, path or file name")
+    add_collection(parser)
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="where to; nothing is overwritten")
+    add_reader(parser)
 
     documents_edit.add(parts)
 
@@ -65,6 +73,20 @@ def show(args: argparse.Namespace) -> int:
         print_json({"collection": args.collection, **shown})
     else:
         say_view(view, args.text)
+    return 0
+
+
+def source(args: argparse.Namespace) -> int:
+    workbench = opened_to_read(args)
+    document, data = workbench.source(args.collection, args.name, workbench.principal(args.principal))
+    try:
+        with open(args.output, "xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise InputError(f"{args.output} is there already", "name another file") from None
+    except OSError as error:
+        raise InputError(f"{args.output} cannot be written ({error.strerror})", "name another file") from None
+    say(f"wrote {document.path} to {args.output} ({len(data):,} bytes)")
     return 0
 
 

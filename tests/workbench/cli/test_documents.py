@@ -123,3 +123,12 @@ def test_purging_says_what_it_looked_for(cli: Any, people: Path, files: Path) ->
     assert ran.json["purged"] == ["refunds.md"] and ran.json["words"] > 0 and ran.json["files"] > 0
     again = cli("documents", "remove", "--purge", "--collection", "kb")
     assert again.code == 0 and "removed and updated before" in again.out
+
+
+def test_the_source_is_written_out_once(cli: Any, reading: Path, files: Path, tmp_path: Path) -> None:
+    source = ("documents", "source", "refunds.md", "--collection", "kb", "--output", tmp_path / "copy.md")
+    assert cli(*source).code == 0
+    assert (tmp_path / "copy.md").read_bytes() == (files / "refunds.md").read_bytes()
+    assert cli(*source).code == 2
+    assert cli(*source[:-1], tmp_path / "absent" / "x.md").code == 2
+    assert cli(*source, "--as", "guest").code == 2
