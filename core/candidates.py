@@ -79,6 +79,20 @@ class CandidateSet:
         """Numbers of the groups of twins, by their representatives' rows."""
         return np.argsort(self.twins[2])
 
+    @cached_property
+    def embedded(self) -> tuple[Array, Array, Array, Array]:
+        """Rows that stand for a text with a vector, ascending; the rows of twins that have one, group by group; where
+        each group begins in that list; and where its representative is in the first."""
+        usable = self.mask & self.snapshot.has_vector
+        rows, first, representatives = self.twins
+        group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(rows))))
+        inside = usable[rows]
+        held, begins = np.unique(group[inside], return_index=True)
+        usable[rows] = False
+        usable[representatives[held]] = True
+        standing = np.flatnonzero(usable)
+        return standing, rows[inside], begins, np.searchsorted(standing, representatives[held])
+
     def restricted(self, mask: Array) -> CandidateSet:
         """Only the rows that `mask` marks as well."""
         return replace(self, mask=self.mask & mask)

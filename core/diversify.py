@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -63,27 +64,33 @@ class _Cosines:
     """Cosines of all pairs of rows: quickly to within 1e-11, and to the last bit where that decides."""
 
     def __init__(self, vectors: Floats) -> None:
-        self._columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
         self._rows = np.asarray(vectors, dtype=np.float64)
-        self._norms = np.sqrt(tree_sum(self._columns * self._columns))
+        self._lengths = np.sqrt(np.vecdot(self._rows, self._rows))
         self._exact: dict[int, npt.NDArray[np.float64]] = {}
 
     def about(self, row: int) -> npt.NDArray[np.float64]:
-        """float64 (n,): of one row with all, off by less than d · 2⁻⁵², in whatever order the sum is taken.
+        """float64 (n,): of one row with all, off by less than d · 2⁻⁵⁰, in whatever order the sums are taken.
 
         Row by row, since a product of so small matrices would wait for the threads of BLAS longer than it takes.
         """
-        return self._divided(np.vecdot(self._rows, self._rows[row]), self._norms * self._norms[row])
+        return _divided(np.vecdot(self._rows, self._rows[row]), self._lengths * self._lengths[row])
 
     def exact(self, row: int) -> npt.NDArray[np.float64]:
         """float64 (n,): of one row with all."""
         if row not in self._exact:
-            products = tree_sum(self._columns * self._columns[:, row : row + 1])
-            self._exact[row] = self._divided(products, self._norms * self._norms[row])
+            columns, norms = self._columns
+            products = tree_sum(columns * columns[:, row : row + 1])
+            self._exact[row] = _divided(products, norms * norms[row])
         return self._exact[row]
 
-    @staticmethod
-    def _divided(products: npt.NDArray[np.float64], lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        cosines: npt.NDArray[np.float64] = np.zeros_like(lengths)
-        np.divide(products, lengths, out=cosines, where=lengths > 0)
-        return cosines
+    @cached_property
+    def _columns(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The rows as columns, and their lengths."""
+        columns = np.ascontiguousarray(self._rows.T)
+        return columns, np.sqrt(tree_sum(columns * columns))
+
+
+def _divided(products: npt.NDArray[np.float64], lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    cosines: npt.NDArray[np.float64] = np.zeros_like(lengths)
+    np.divide(products, lengths, out=cosines, where=lengths > 0)
+    return cosines

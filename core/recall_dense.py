@@ -32,24 +32,25 @@ def rank(candidates: CandidateSet, queries: Array, depth: int) -> list[tuple[Arr
 
 
 def _product(candidates: CandidateSet, queries: Array) -> Array:
-    """float32 (n, queries), column by column in memory; −inf out of scope."""
+    """float32 (n, queries), column by column in memory; of rows out of scope as well."""
     scores = np.empty((len(queries), len(candidates.snapshot)), np.float32).T
     for placed, first in zip(candidates.snapshot.placed, candidates.snapshot.first_rows, strict=False):
         segment = placed.segment
         scores[first : first + len(segment)] = segment.vectors @ queries.T
-    scores[~(candidates.mask & candidates.snapshot.has_vector)] = -np.inf
     return scores
 
 
 def _exact(candidates: CandidateSet, approximate: Array, query: Array, depth: int) -> tuple[Array, Array]:
     # |fl(x·y) − x·y| ≤ d·2⁻²⁴ for unit vectors, and two such values are compared.
     margin = np.float32(len(query) * 2.0**-23)
-    approximate = approximate.copy()
-    candidates.fold_twins(approximate, -np.inf)
     # A query of length 0 has no angle with anything; without this, every row would tie at 0.
-    rows = np.flatnonzero(approximate > -np.inf) if query.any() else np.zeros(0, np.int64)
+    rows, members, first, places = candidates.embedded
+    if not query.any():
+        rows, members = rows[:0], members[:0]
+    found = approximate[rows]
+    if len(members):
+        found[places] = np.maximum.reduceat(approximate[members], first)
     if len(rows) > depth:
-        found = approximate[rows]
         last = np.partition(found, len(rows) - depth)[len(rows) - depth]
         rows = rows[found >= last - margin]
     scores = row_dots(candidates.snapshot.vectors(rows), query)
