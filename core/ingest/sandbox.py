@@ -32,7 +32,7 @@ class Budget:
     """Address space on top of what Python and the parsers take up when idle."""
     seconds: float = 20.0
     """Processor time of a file, beside its share by size."""
-    seconds_per_mb: float = 0.5
+    seconds_per_mb: float = 5.0
     patience: float = 3.0
     """Seconds on the clock for each second of processor time, as other processes want their turn too."""
     files: int = 200

@@ -10,6 +10,7 @@ from core.ingest.parsers.epub import EpubParser
 from core.ingest.parsers.html import HtmlParser
 from core.ingest.parsers.mail import MailParser
 from core.ingest.parsers.markdown import MarkdownParser
+from core.ingest.parsers.pdf import PdfParser
 from core.ingest.parsers.plain import PlainParser
 from core.ingest.parsers.sheets import SheetParser
 from core.ingest.parsers.slides import SlideParser
@@ -18,7 +19,7 @@ from core.ports import Parser
 
 PARSERS: tuple[Parser, ...] = (
     *(MarkdownParser(), PlainParser(), HtmlParser(), DelimitedParser(), RecordsParser()),
-    *(DocxParser(), EpubParser(), SheetParser(), SlideParser(), MailParser()),
+    *(PdfParser(), DocxParser(), EpubParser(), SheetParser(), SlideParser(), MailParser()),
 )
 
 

@@ -12,7 +12,6 @@ import pytest
 from core.errors import UnreadableFile
 from core.ingest.chunk import chunk_document
 from core.ingest.parse import parse_file
-from core.ingest.parsers import known_extensions
 from core.ingest.read import read_file
 from core.ports import ParsedDocument
 from core.settings import Chunking, Limits
@@ -31,35 +30,43 @@ def read(shared_data: Path, name: str) -> ParsedDocument:
     return parse_file(read_file(folder / name, folder, Limits()))
 
 
+def is_read(entry: dict[str, Any]) -> bool:
+    return "expect" not in entry and "no-text" not in entry["traits"]
+
+
 def test_facts_and_rows(shared_data: Path, entries: list[dict[str, Any]], checked: Check) -> None:
     seen = 0
-    for entry in entries:
-        if not entry["file"].endswith(known_extensions()):
-            continue
+    for entry in filter(is_read, entries):
         parsed = checked(read(shared_data, entry["file"]))
         lines = parsed.text.split("\n")
         assert [fact for fact in entry.get("facts", ()) if fact not in parsed.text] == []
+        assert [text for text in entry.get("hidden", ()) if text in parsed.text] == []
         if "row" in entry:
             row = " | ".join(entry["row"])
             assert any(line == row or line.startswith(f"{row} | ") for line in lines)
-        assert [warning for warning in parsed.warnings if not warning.startswith("read as ")] == []
+        for fact, page in zip(entry.get("facts", ()), entry.get("fact_pages", ()), strict=False):
+            at = parsed.text.index(fact)
+            (block,) = (block for block in parsed.blocks if block.start <= at < block.end)
+            assert str(page) in block.provenance["pages"]
+        expected = ("read as ", "left out ", "page ") if entry["file"].endswith(".pdf") else ("read as ",)
+        assert [warning for warning in parsed.warnings if not warning.startswith(expected)] == []
         seen += 1
-    assert seen == 13
+    assert seen == 18
 
 
 def test_every_fact_is_whole_in_a_chunk(shared_data: Path, entries: list[dict[str, Any]]) -> None:
-    for entry in entries:
-        if entry["file"].endswith(known_extensions()):
-            chunks = chunk_document("d", read(shared_data, entry["file"]), Chunking())
-            for fact in entry.get("facts", ()):
-                assert any(fact in chunk.indexed_text for chunk in chunks), fact
+    for entry in filter(is_read, entries):
+        chunks = chunk_document("d", read(shared_data, entry["file"]), Chunking())
+        for fact in entry.get("facts", ()):
+            assert any(fact in chunk.indexed_text for chunk in chunks), fact
 
 
-def test_other_formats_are_refused(shared_data: Path, entries: list[dict[str, Any]]) -> None:
-    for entry in entries:
-        if not entry["file"].endswith(known_extensions()):
-            with pytest.raises(UnreadableFile):
-                read(shared_data, entry["file"])
+def test_what_cannot_be_read_is_refused(shared_data: Path, entries: list[dict[str, Any]]) -> None:
+    refused = [entry for entry in entries if not is_read(entry)]
+    assert len(refused) == 4
+    for entry in refused:
+        with pytest.raises(UnreadableFile):
+            read(shared_data, entry["file"])
 
 
 def test_translations_have_the_same_structure(shared_data: Path) -> None:
