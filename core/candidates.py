@@ -21,6 +21,9 @@ from core.snapshot import HIDDEN, Snapshot
 
 Array = npt.NDArray[Any]
 
+BLOCK = 1024
+"""Rows that a scan passes over together: to multiply that many costs about ten times what a call costs."""
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateSet:
@@ -92,6 +95,16 @@ class CandidateSet:
         usable[representatives[held]] = True
         standing = np.flatnonzero(usable)
         return standing, rows[inside], begins, np.searchsorted(standing, representatives[held])
+
+    @cached_property
+    def spans(self) -> tuple[slice, ...]:
+        """Runs of rows outside of which none is in scope, ascending; in BLOCK rows, so that they are few and long."""
+        starts = np.arange(0, len(self.mask), BLOCK)
+        if not len(starts):
+            return ()
+        taken = np.concatenate(([False], np.logical_or.reduceat(self.mask, starts), [False]))
+        edges = np.flatnonzero(taken[1:] != taken[:-1]) * BLOCK
+        return tuple(slice(int(a), min(int(b), len(self.mask))) for a, b in edges.reshape(-1, 2))
 
     def restricted(self, mask: Array) -> CandidateSet:
         """Only the rows that `mask` marks as well."""

@@ -32,11 +32,15 @@ def rank(candidates: CandidateSet, queries: Array, depth: int) -> list[tuple[Arr
 
 
 def _product(candidates: CandidateSet, queries: Array) -> Array:
-    """float32 (n, queries), column by column in memory; of rows out of scope as well."""
-    scores = np.empty((len(queries), len(candidates.snapshot)), np.float32).T
-    for placed, first in zip(candidates.snapshot.placed, candidates.snapshot.first_rows, strict=False):
-        segment = placed.segment
-        scores[first : first + len(segment)] = segment.vectors @ queries.T
+    """float32 (n, queries), column by column in memory; any value at all for rows outside `candidates.spans`."""
+    snapshot = candidates.snapshot
+    scores = np.empty((len(queries), len(snapshot)), np.float32).T
+    for placed, first in zip(snapshot.placed, snapshot.first_rows.tolist(), strict=False):
+        vectors = placed.segment.vectors
+        for span in candidates.spans:
+            begin, end = max(span.start - first, 0), min(span.stop - first, len(vectors))
+            if begin < end:
+                scores[first + begin : first + end] = vectors[begin:end] @ queries.T
     return scores
 
 

@@ -155,19 +155,27 @@ def empty(dimension: int) -> Segment:
     return build(chunk_schema(dimension).empty_table(), dimension)
 
 
-def merge(segments: Sequence[Segment], keep: Sequence[Array]) -> Segment:
-    """One segment of the rows that `keep` (one bool array a segment) marks, one segment after the other."""
+def merge(segments: Sequence[Segment], keep: Sequence[Array], order: Array | None = None) -> Segment:
+    """One segment of the rows that `keep` (one bool array a segment) marks, one segment after the other.
+
+    `order`: places in that list, in the order that the rows are to have instead.
+    """
     kept = [np.flatnonzero(mask) for mask in keep]
+    count = sum(map(len, kept))
+    order = np.arange(count) if order is None else order
 
     def column(name: str) -> Array:
         joined: Array = np.concatenate([getattr(s, name)[rows] for s, rows in zip(segments, kept, strict=True)])
-        return joined
+        return joined[order]
 
     def strings(name: str) -> Strings:
-        return _concatenate([getattr(s, name).take(rows) for s, rows in zip(segments, kept, strict=True)])
+        parts = [getattr(s, name).take(rows) for s, rows in zip(segments, kept, strict=True)]
+        return _concatenate(parts).take(order)
 
-    terms, pointers, rows_, frequencies = _merge_postings(segments, keep, kept)
-    forward, forward_pointers = _by_row(rows_, sum(map(len, kept)))
+    place = np.empty(count, np.int32)
+    place[order] = np.arange(count, dtype=np.int32)
+    terms, pointers, rows_, frequencies = _merge_postings(segments, keep, kept, place)
+    forward, forward_pointers = _by_row(rows_, count)
     plain = ("ids", "document_ids", "seq", "start", "end", "text_key", "lengths", "vectors", "has_vector", "wide")
     columns: dict[str, Any] = {name: column(name) for name in plain}
     columns |= {name: strings(name) for name in ("anchors", "provenance", "folded")}
@@ -227,26 +235,26 @@ def _invert(texts: Sequence[str]) -> tuple[Array, Array, Array, Array, Array]:
 
 
 def _merge_postings(
-    segments: Sequence[Segment], keep: Sequence[Array], kept: Sequence[Array]
+    segments: Sequence[Segment], keep: Sequence[Array], kept: Sequence[Array], place: Array
 ) -> tuple[Array, Array, Array, Array]:
+    """`place`: where each kept row goes."""
     terms, rows, frequencies = [], [], []
     first = 0
     for segment, mask, alive in zip(segments, keep, kept, strict=True):
         renumber = np.zeros(len(segment), np.int32)
-        renumber[alive] = np.arange(first, first + len(alive), dtype=np.int32)
+        renumber[alive] = place[first : first + len(alive)]
         first += len(alive)
         live = mask[segment.rows]
         terms.append(np.repeat(segment.terms, np.diff(segment.pointers))[live])
         rows.append(renumber[segment.rows[live]])
         frequencies.append(segment.frequencies[live])
-    # Each part is sorted by term and its rows lie above those of the parts before: a stable sort by term, which
-    # merges sorted runs in linear time, leaves the rows ascending within a term.
-    term = np.concatenate(terms)
-    order = np.argsort(term, kind="stable")
+    term, row = np.concatenate(terms), np.concatenate(rows)
+    by_row = np.argsort(row, kind="stable")
+    order = by_row[np.argsort(term[by_row], kind="stable")]
     term = term[order]
     distinct, first_at = np.unique(term, return_index=True)
     pointers = np.append(first_at, len(term)).astype(np.int64)
-    return distinct, pointers, np.concatenate(rows)[order], np.concatenate(frequencies)[order]
+    return distinct, pointers, row[order], np.concatenate(frequencies)[order]
 
 
 def _by_row(rows: Array, count: int) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from core import documents as docs
 from core import segment as seg
@@ -195,11 +196,11 @@ def refresh(snapshot: Snapshot, delta: Delta, default: Labels | None) -> Snapsho
     """The snapshot of one collection after a delta, with labels resolved anew; `default`: the collection's labels."""
     (collection,) = snapshot.collections
     table = docs.update(snapshot.documents, delta.documents, delta.removed, delta.chunks_seq)
-    placed = list(snapshot.placed)
-    if len(delta.chunks):
-        placed.append(_place(seg.build(delta.chunks, snapshot.dimension), table))
     parents = _parents(table, collection)
     classes, document_class = access_classes(table, parents, default)
+    placed = list(snapshot.placed)
+    if len(delta.chunks):
+        placed.append(_placed(delta.chunks, snapshot.dimension, table, document_class))
     return replace(
         snapshot,
         versions={collection: delta.seq},
@@ -209,7 +210,7 @@ def refresh(snapshot: Snapshot, delta: Delta, default: Labels | None) -> Snapsho
         classes=classes,
         parents=parents,
         defaults=(default,),
-        placed=tuple(_tidy(placed, table)),
+        placed=tuple(_tidy(placed, table, document_class)),
     )
 
 
@@ -293,13 +294,25 @@ def _families(parents: Mapping[int, int | None]) -> set[int]:
     return set(parents) | {up for up in parents.values() if up is not None}
 
 
-def _place(segment: Segment, table: DocumentTable) -> Placed:
-    distinct, inverse = np.unique(segment.document_ids, return_inverse=True)
-    numbers = np.array([table.numbers[identity] for identity in distinct.tolist()], np.int32)
-    return Placed(segment, numbers[inverse])
+def _placed(chunks: pa.Table, dimension: int, table: DocumentTable, document_class: Array) -> Placed:
+    """The rows of a delta as a segment. Rows of one access class stand together, as in a merged segment: a scan for
+    somebody then passes over long runs of what he may not see (`CandidateSet.spans`)."""
+    identities = [identity.encode() for identity in chunks["document_id"].to_pylist()]
+    numbers = np.array([table.numbers[identity] for identity in identities], np.int32)
+    order = _by_class(document_class[numbers])
+    if order is None:
+        return Placed(seg.build(chunks, dimension), numbers)
+    return Placed(seg.build(chunks.take(order), dimension), numbers[order])
 
 
-def _tidy(placed: list[Placed], table: DocumentTable) -> list[Placed]:
+def _by_class(classes: Array) -> Array | None:
+    """Order of rows in which those of one class are together, and otherwise as they were; None: they are already."""
+    if np.all(classes[1:] >= classes[:-1]):
+        return None
+    return np.argsort(classes, kind="stable")
+
+
+def _tidy(placed: list[Placed], table: DocumentTable, document_class: Array) -> list[Placed]:
     """Merge the last segments while they are out of proportion, and drop rows that are mostly dead."""
 
     def living(item: Placed) -> Array:
@@ -308,7 +321,9 @@ def _tidy(placed: list[Placed], table: DocumentTable) -> list[Placed]:
     def merged(items: Sequence[Placed]) -> Placed:
         keep = [living(item) for item in items]
         numbers = np.concatenate([item.document[mask] for item, mask in zip(items, keep, strict=True)])
-        return Placed(seg.merge([item.segment for item in items], keep), numbers)
+        order = _by_class(document_class[numbers])
+        segment = seg.merge([item.segment for item in items], keep, order)
+        return Placed(segment, numbers if order is None else numbers[order])
 
     while len(placed) > 1 and len(placed[-1].segment) * 4 >= len(placed[-2].segment):
         placed[-2:] = [merged(placed[-2:])]

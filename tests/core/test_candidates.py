@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,6 +52,17 @@ def test_twins_fold_into_the_smallest_visible_id(inside: list[int], per_commit: 
         representative = row_of(candidates, smallest(candidates, paths))
         twins = candidates.twins_of(np.array([representative])).get(representative)
         assert sorted(paths_of(candidates, twins) if twins is not None else paths) == sorted(paths)
+
+
+@given(st.lists(st.booleans(), max_size=20), st.integers(1, 5))
+def test_spans_hold_the_mask_and_no_block_beside_it(mask: list[bool], block: int) -> None:
+    texts = [f"text {number}" for number in range(len(mask))]
+    whole = seen(library_of(texts, max(len(texts), 1)))
+    candidates = whole.restricted(np.array(mask, bool))
+    with mock.patch("core.candidates.BLOCK", block):
+        covered = [row for span in candidates.spans for row in range(span.start, span.stop)]
+    rows = range(len(mask))
+    assert covered == [row for row in rows if any(mask[row // block * block :][:block])]
 
 
 def test_a_forbidden_twin_is_none() -> None:

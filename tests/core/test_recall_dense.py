@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -58,8 +59,15 @@ def brute_force(candidates: CandidateSet, query: Any, depth: int) -> list[tuple[
     return sorted(found, key=lambda item: (-item[1], ids[item[0]]))[:depth]
 
 
-@given(documents, st.sampled_from((1, 2, 5)), st.integers(1, 14), st.data())
-def test_as_brute_force(rows: list[tuple[str, Any]], per_commit: int, depth: int, data: st.DataObject) -> None:
+@given(documents, st.sampled_from((1, 2, 5)), st.sampled_from((1, 3, 1024)), st.integers(1, 14), st.data())
+def test_as_brute_force(
+    rows: list[tuple[str, Any]], per_commit: int, block: int, depth: int, data: st.DataObject
+) -> None:
+    with mock.patch("core.candidates.BLOCK", block):
+        check_against_brute_force(rows, per_commit, depth, data)
+
+
+def check_against_brute_force(rows: list[tuple[str, Any]], per_commit: int, depth: int, data: st.DataObject) -> None:
     candidates = seen(library_of(rows, per_commit))
     inside = data.draw(st.sets(st.integers(0, len(rows) - 1))) if rows else set()
     candidates = only(candidates, [f"d{number}" for number in sorted(inside)])

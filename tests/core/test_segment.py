@@ -93,7 +93,11 @@ def test_merging_is_building_from_what_is_kept(parts: list[tuple[list[str], st.D
         masks.append(np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool))
     kept = [part.filter(pa.array(mask)) for part, mask in zip(tables, masks, strict=True)]
     merged = seg.merge([seg.build(part, DIMENSION) for part in tables], masks)
-    assert_same(merged, seg.build(pa.concat_tables(kept), DIMENSION))
+    whole = pa.concat_tables(kept)
+    assert_same(merged, seg.build(whole, DIMENSION))
+    order = np.array(parts[0][1].draw(st.permutations(range(len(whole)))), np.int64)
+    reordered = seg.merge([seg.build(part, DIMENSION) for part in tables], masks, order)
+    assert_same(reordered, seg.build(whole.take(order), DIMENSION))
 
 
 @given(texts)

@@ -126,6 +126,21 @@ def test_dead_rows_go() -> None:
     assert len(library.snapshot("c").placed) == 1
 
 
+def test_rows_of_a_class_stand_together_and_those_of_a_document_in_their_order() -> None:
+    library = MemoryLibrary(eager=True)
+    labels = (PUBLIC, STAFF, SECRET)
+    for first in range(0, 24, 6):
+        numbers = range(first, first + 6)
+        library.commit(
+            "c", [document_write("c", f"d{n}", ["one", "two", "three"], labels=labels[n % 3]) for n in numbers]
+        )
+    (held,) = library.snapshot("c").placed
+    classes = library.snapshot("c").document_class[held.document]
+    assert np.all(np.diff(classes) >= 0)
+    for number in np.unique(held.document):
+        assert np.all(np.diff(held.segment.start[held.document == number]) > 0)
+
+
 def test_a_refresh_leaves_the_old_snapshot_as_it_is() -> None:
     library = library_of(["refund days", "three days"], 1)
     old = library.snapshot("c")

@@ -105,7 +105,8 @@ def test_another_embedder_takes_over(wb: Workbench) -> None:
     assert wb.rebuild("c", OWNER, "hash:64").embedder == "hash:64"
     assert wb.library.collection("c").generation == 3
     folder = store_folder(wb.home, "c", 1)
-    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["generation-3"], "no old tables stay"
+    assert [path.name for path in folder.glob("generation-*")] == ["generation-3"], "no old tables stay"
+    assert not (folder / "db").exists()
 
 
 def test_who_reads_the_old_tables_finds_the_new_ones(wb: Workbench) -> None:

@@ -91,7 +91,7 @@ def folder(parent: Path, name: str = "collection") -> Path:
 
 
 def settings(compact_after: int = 64, lock_timeout_s: float = 30.0, retention_s: float = 3600.0) -> Store:
-    return Store(compact_after, lock_timeout_s, retention_s)
+    return Store(compact_after=compact_after, lock_timeout_s=lock_timeout_s, retention_s=retention_s)
 
 
 def comparable(delta: Delta) -> tuple[object, ...]:
