@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from core.errors import InputError, UnknownCollection
 from workbench.cli.context import Progress, manager, opened
+from workbench.cli.jobs import jobs_of, say_queued
 from workbench.cli.output import print_json, say
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, verb
 
@@ -24,6 +25,7 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     add_collection(parser)
     parser.add_argument("--metadata", type=Path, metavar="FILE", help="metadata of the files, by path")
+    parser.add_argument("--background", action="store_true", help="leave it to a process of its own: see jobs")
     add_manager(parser)
     add_json(parser)
 
@@ -36,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
     workbench = opened(args)
     principal = manager(args, workbench)
     created = ensure(workbench, args.collection, principal)
+    if args.background:
+        return _in_background(args, workbench, principal, created)
     progress = Progress()
     try:
         report = workbench.ingest(args.paths, args.collection, principal, metadata=args.metadata, progress=progress)
@@ -49,6 +53,20 @@ def run(args: argparse.Namespace) -> int:
             say(f"created collection {args.collection!r}, without default labels")
         say_report(report)
     return 1 if report.refused else 0
+
+
+def _in_background(args: argparse.Namespace, workbench: Workbench, principal: Principal, created: bool) -> int:
+    from core.types import to_json
+
+    jobs = jobs_of(workbench)
+    arguments = {"paths": args.paths, "metadata": args.metadata}
+    job = jobs.submit("ingest", args.collection, principal, arguments)
+    jobs.ensure_worker()
+    if args.json:
+        print_json({**to_json(job), "created": created})
+    else:
+        say_queued(job)
+    return 0
 
 
 def ensure(workbench: Workbench, name: str, principal: Principal) -> bool:

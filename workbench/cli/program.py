@@ -14,6 +14,7 @@ from workbench.cli.demo import add as add_demo
 from workbench.cli.documents import add as add_documents
 from workbench.cli.import_ import add as add_import
 from workbench.cli.ingest import add as add_ingest
+from workbench.cli.jobs import add as add_jobs
 from workbench.cli.output import complain
 from workbench.cli.parser import Parser, UsageError, add_home
 from workbench.cli.rebuild import add as add_rebuild
@@ -28,6 +29,7 @@ ADDERS = (
     add_demo,
     add_collections,
     add_ingest,
+    add_jobs,
     add_documents,
     add_import,
     add_rebuild,
