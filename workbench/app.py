@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from workbench.messages import say
+from workbench.ui import address
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 
@@ -17,9 +18,13 @@ PAGES = Path(__file__).resolve().parents[1] / "pages"
 ICON = Path(__file__).resolve().parent / "data" / "icon.png"
 
 st.set_page_config(page_title=say("app.title"), page_icon=ICON, layout="wide", initial_sidebar_state="expanded")
-st.navigation(
+page = st.navigation(
     [
+        st.Page(PAGES / "home.py", title=say("page.home.title"), icon=":material/home:"),
         st.Page(PAGES / "search.py", title=say("page.search.title"), icon=":material/search:", default=True),
+        st.Page(PAGES / "documents.py", title=say("page.documents.title"), icon=":material/folder_open:"),
     ],
     position="top",
-).run()
+)
+address.carry_over(page.url_path)
+page.run()

@@ -51,3 +51,10 @@ def show(key: str, value: Any) -> None:
     """Give a widget the state's value, before it is drawn."""
     if st.session_state.get(key) != value or key not in st.session_state:
         st.session_state[key] = value
+
+
+def carry_over(page: str) -> None:
+    """Who asks and where stay as they were when another page is opened whose address does not say."""
+    kept = {name: found for name in ("as", "c") if (found := st.query_params.get_all(name))}
+    for name, values in session_keys.page_changed(page, kept).items():
+        st.query_params[name] = values

@@ -5,7 +5,7 @@ What a link should reproduce is not here but in the address: see `workbench.ui.a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -97,3 +97,93 @@ def drawer_is_open() -> bool:
 
 def toggle_drawer() -> None:
     st.session_state[_DRAWER_OPEN] = not drawer_is_open()
+
+
+_LAST_PAGE = "app.page"
+_LAST_PARAMS = "app.params"
+
+
+def page_changed(page: str, params: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Remember who asks and where on this page; gives what was remembered where the page is another than before."""
+    known = dict(st.session_state.get(_LAST_PARAMS, {}))
+    changed = st.session_state.get(_LAST_PAGE, page) != page
+    carried = {name: values for name, values in known.items() if name not in params} if changed else {}
+    st.session_state[_LAST_PAGE] = page
+    st.session_state[_LAST_PARAMS] = {**carried, **params}
+    return carried
+
+
+DOCUMENTS_COLLECTION, DOCUMENTS_ACTOR, DOCUMENTS_VIEW = "documents.collection", "documents.actor", "documents.view"
+DOCUMENTS_FIND, DOCUMENTS_SHOW, DOCUMENTS_PART = "documents.find", "documents.show", "documents.part"
+DOCUMENTS_OPEN, DOCUMENTS_BACK = "documents.open", "documents.back"
+HOME_ACTOR = "home.actor"
+
+_SAID = "documents.said"
+_EDITING = "documents.editing"
+_UPLOADS = "documents.uploads"
+_LOGS = "documents.logs"
+
+
+def part(name: str, *of: str | int) -> str:
+    """A widget of the Documents page that belongs to one document, job or state."""
+    return ".".join(("documents", name, *map(str, of)))
+
+
+class Said(NamedTuple):
+    """What came of the last action, shown once."""
+
+    kind: str
+    """success, error or info"""
+    text: str
+    """Markdown; what comes from elsewhere is escaped in it."""
+
+
+def say_next(kind: str, text: str) -> None:
+    st.session_state[_SAID] = (kind, text)
+
+
+def said() -> bool:
+    return _SAID in st.session_state
+
+
+def take_said() -> Said | None:
+    found = st.session_state.pop(_SAID, None)
+    return Said(*found) if found else None
+
+
+class Editing(NamedTuple):
+    """The document whose metadata stand in the form, and what they were when the form was filled."""
+
+    document_id: str
+    state: str
+    form: dict[str, Any]
+
+
+def editing(document_id: str) -> Editing | None:
+    found = st.session_state.get(_EDITING)
+    return Editing(*found) if found and found[0] == document_id else None
+
+
+def start_editing(target: Editing) -> None:
+    st.session_state[_EDITING] = tuple(target)
+
+
+def stop_editing() -> None:
+    st.session_state.pop(_EDITING, None)
+
+
+def upload_round() -> int:
+    """Counts the uploads of this session: a new number empties the field."""
+    return int(st.session_state.get(_UPLOADS, 0))
+
+
+def next_upload_round() -> None:
+    st.session_state[_UPLOADS] = upload_round() + 1
+
+
+def log_is_open(job_id: str) -> bool:
+    return st.session_state.get(_LOGS) == job_id
+
+
+def toggle_log(job_id: str) -> None:
+    st.session_state[_LOGS] = "" if log_is_open(job_id) else job_id
