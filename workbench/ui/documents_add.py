@@ -66,7 +66,7 @@ def _folder(collection: str, principal: Principal) -> None:
     st.caption(say("documents.add.folder_help"))
     key = session_keys.part("add.path")
     with st.form(session_keys.part("add.folder"), border=False):
-        st.text_input(say("documents.add.path"), key=key, placeholder="/srv/handbook")
+        st.text_input(say("documents.add.path"), key=key, placeholder=say("documents.add.path_hint"))
         st.form_submit_button(
             say("documents.add.folder_start"),
             icon=":material/drive_folder_upload:",
