@@ -25,7 +25,8 @@ def audience(found: Audience) -> None:
     )
     if found.hidden:
         st.warning(say("documents.audience.hidden", count=len(found.hidden)), icon=":material/visibility_off:")
-    header = tuple(f"**{say(f'documents.audience.column.{name}')}**" for name in ("person", "before", "after", "change"))
+    names = ("person", "before", "after", "change")
+    header = tuple(f"**{say(f'documents.audience.column.{name}')}**" for name in names)
     columns: dict[str, list[str]] = {name: [] for name in header}
     for seer in found.people:
         cells = (plain(seer.name), _seen(seer.before, count), _seen(seer.after, count), _change(seer))
