@@ -76,7 +76,8 @@ def _fields(base: Editing, listed: Listing, names: tuple[str, ...]) -> None:
     unstated = say("documents.form.default", labels=defaults) if defaults else say("documents.form.no_default")
     st.markdown(f"**{say('documents.form.labels')}**")
     with st.container(horizontal=True, gap="small"):
-        _choice(base, "classification", ("", *LEVELS), {"": unstated, **_worded("classification", LEVELS)})
+        levels = {level: say(f"classification.{level}") for level in LEVELS}
+        _choice(base, "classification", ("", *LEVELS), {"": unstated, **levels})
         _text(base, "inherits_from")
     _names(base, "acl_allow", names, unstated)
     _names(base, "acl_deny", names, say("documents.form.nobody"))
@@ -86,13 +87,9 @@ def _fields(base: Editing, listed: Listing, names: tuple[str, ...]) -> None:
             for name in line:
                 if name == "status":
                     known: tuple[str, ...] = get_args(Status)
-                    _choice(base, name, known, _worded("status", known))
+                    _choice(base, name, known, {status: say(f"status.{status}") for status in known})
                 else:
                     _text(base, name)
-
-
-def _worded(kind: str, names: tuple[str, ...]) -> dict[str, str]:
-    return {name: say(f"{kind}.{name}") for name in names}
 
 
 def _start(base: Editing, name: str) -> str:
