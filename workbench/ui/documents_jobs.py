@@ -198,7 +198,7 @@ def _actions(job: Job, principal: Principal) -> None:
 
 def _action(job: Job, principal: Principal, name: str, icon: str) -> None:
     st.button(
-        say(f"documents.jobs.{name}"),
+        say(f"documents.jobs.act.{name}"),
         key=session_keys.part(name, job.id),
         icon=icon,
         type="tertiary",
