@@ -19,6 +19,7 @@ from workbench.ui.documents_bar import worded
 TABLE_PX = 560
 ROWS_UNSCROLLED = 14
 OPEN = "open"
+DATED = ("expired", "later")
 
 
 def draw(state: DocumentsState, listed: Listing) -> None:
@@ -41,9 +42,10 @@ def classification(row: ListedDocument) -> str:
 
 def state_in_words(row: ListedDocument) -> str:
     """`yes`, or why it is not in force."""
-    document = row.document
-    moment = written(document.valid_until if row.state == "expired" else document.revised_at)
-    return say(f"documents.state.{row.state}", moment=moment[:10])
+    if row.state not in DATED:
+        return say(f"documents.state.{row.state}")
+    moment = row.document.valid_until if row.state == "expired" else row.document.revised_at
+    return say(f"documents.dated.{row.state}", moment=written(moment)[:10])
 
 
 def _nothing(listed: Listing) -> None:
