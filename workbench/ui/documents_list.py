@@ -32,7 +32,7 @@ def draw(state: DocumentsState, listed: Listing) -> None:
     if not rows:
         st.info(say("documents.list.none_found"), icon=":material/search_off:")
         return
-    _hint(state, rows)
+    _hint(state)
     _table(rows, listed.owner)
 
 
@@ -96,10 +96,10 @@ def _filters(state: DocumentsState, listed: Listing, now: datetime) -> None:
         )
 
 
-def _hint(state: DocumentsState, rows: Sequence[ListedDocument]) -> None:
+def _hint(state: DocumentsState) -> None:
     """What mends the documents that are listed, where they were listed for a fault."""
     if state.show in ("hidden", "conflicting", "expiring", "expired", "waiting"):
-        st.info(say(f"documents.mend.{state.show}", count=len(rows)), icon=":material/build:")
+        st.info(say(f"documents.mend.{state.show}"), icon=":material/build:")
 
 
 def _table(rows: Sequence[ListedDocument], owner: bool) -> None:
