@@ -101,7 +101,7 @@ def _collections(found: Sequence[Summary], actor: str) -> None:
                     ("in_force", item.in_force),
                     ("chunks", item.chunks),
                 ):
-                    st.metric(say(f"home.here.{name}"), f"{value:,}", width="content")
+                    st.metric(say(f"home.count.{name}"), f"{value:,}", width="content")
             if item.last_ingestion is not None:
                 when = item.last_ingestion.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
                 st.caption(say("home.here.last", when=when))
