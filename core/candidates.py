@@ -123,12 +123,35 @@ class CandidateSet:
 
 def restrict(snapshot: Snapshot, permission: PermissionSet, as_of: int) -> CandidateSet:
     """The rows that `permission` lets see and that are in force at `as_of` (microseconds since 1970)."""
+    return _of_documents(snapshot, _in_force(snapshot, _visible(snapshot, permission), as_of))
+
+
+def lapsed(snapshot: Snapshot, permission: PermissionSet, as_of: int) -> CandidateSet:
+    """The rows that `permission` lets see of documents that no longer hold: deprecated, or expired at `as_of`. Never
+    what was revoked, nor what does not hold yet."""
     table = snapshot.documents
+    ended = table.outlived | (table.active & (table.valid_until <= as_of))
+    return _of_documents(snapshot, _visible(snapshot, permission) & ended & (table.revised_at <= as_of))
+
+
+def unrestricted(snapshot: Snapshot, as_of: int) -> CandidateSet:
+    """The rows in force at `as_of` whoever may see them: for the audit's counts, never to be shown."""
+    return _of_documents(snapshot, _in_force(snapshot, snapshot.documents.present, as_of))
+
+
+def _visible(snapshot: Snapshot, permission: PermissionSet) -> Array:
     sees = np.array([*(permission.sees(labels) for labels in snapshot.classes), False], bool)
     assert HIDDEN == -1, "the class HIDDEN indexes the False at the end"
-    visible = sees[snapshot.document_class] & table.present
-    in_scope = in_force_mask(table.knowledge, table.revised_at, table.active, table.valid_until, visible, as_of)
-    return CandidateSet(snapshot, in_scope, in_scope[snapshot.document] & snapshot.alive)
+    return np.asarray(sees[snapshot.document_class] & snapshot.documents.present)
+
+
+def _in_force(snapshot: Snapshot, visible: Array, as_of: int) -> Array:
+    table = snapshot.documents
+    return in_force_mask(table.knowledge, table.revised_at, table.active, table.valid_until, visible, as_of)
+
+
+def _of_documents(snapshot: Snapshot, documents: Array) -> CandidateSet:
+    return CandidateSet(snapshot, documents, documents[snapshot.document] & snapshot.alive)
 
 
 def rows_where(candidates: CandidateSet, document: int, wanted: Callable[[dict[str, Any]], bool]) -> Array:

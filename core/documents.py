@@ -44,6 +44,8 @@ class DocumentTable:
     """int64 (m,): microseconds since 1970, NEVER_EXPIRES where unlimited."""
     active: Array
     """bool (m,): status is `active`."""
+    outlived: Array
+    """bool (m,): status is `deprecated`."""
     quality: Array
     """float64 (m,): NaN where unscored."""
     name_key: Array
@@ -112,6 +114,7 @@ def no_documents() -> DocumentTable:
         revised_at=np.zeros(0, np.int64),
         valid_until=np.zeros(0, np.int64),
         active=np.zeros(0, bool),
+        outlived=np.zeros(0, bool),
         quality=np.zeros(0, np.float64),
         name_key=np.zeros(0, np.int64),
         records=Records(None, {}, 0),
@@ -149,6 +152,7 @@ def update(
         revised_at=column(table.revised_at, [revised(document) for document in documents]),
         valid_until=column(table.valid_until, [expires(document) for document in documents]),
         active=column(table.active, [document.status == "active" for document in documents]),
+        outlived=column(table.outlived, [document.status == "deprecated" for document in documents]),
         quality=column(table.quality, [np.nan if d.quality is None else d.quality for d in documents]),
         name_key=column(table.name_key, [name_key(document.name) for document in documents]),
         records=table.records.changed(dict(zip(at.tolist(), documents, strict=True)), len(numbers)),
@@ -174,6 +178,7 @@ def join(tables: Sequence[DocumentTable]) -> DocumentTable:
         revised_at=np.concatenate([table.revised_at for table in tables]),
         valid_until=np.concatenate([table.valid_until for table in tables]),
         active=np.concatenate([table.active for table in tables]),
+        outlived=np.concatenate([table.outlived for table in tables]),
         quality=np.concatenate([table.quality for table in tables]),
         name_key=np.concatenate([table.name_key for table in tables]),
         records=_JoinedRecords([table.records for table in tables]),

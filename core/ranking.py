@@ -101,6 +101,14 @@ def rank_batch(
     ]
 
 
+def recall(candidates: CandidateSet, query: str, vector: Array | None, settings: Retrieval, depth: int) -> list[Array]:
+    """The rows of every channel's list alone, best first, down to `depth`."""
+    dense = None
+    if vector is not None and "dense" in settings.channels:
+        (dense,) = recall_dense.rank(candidates, vector[np.newaxis], depth)
+    return [rows for rows, _ in _recall(candidates, query, dense, settings, depth, Clock()).values()]
+
+
 def _rank(
     candidates: CandidateSet,
     query: str,
@@ -110,7 +118,8 @@ def _rank(
     clock: Clock,
 ) -> Ranking:
     rows: dict[str, int] = {}
-    lists = _channels(candidates, query, dense, settings, max(settings.window, depth), rows, clock)
+    found = _recall(candidates, query, dense, settings, max(settings.window, depth), clock)
+    lists = {channel: _named(candidates, *found[channel], rows) for channel in CHANNELS if channel in found}
     fused = _fuse(lists, settings, _silent(candidates, query, lists, settings.window, rows))
     clock.lap("fuse")
     chosen = _floored(candidates, fused, settings, rows)[: settings.candidates]
@@ -134,15 +143,15 @@ def _rank(
     )
 
 
-def _channels(
+def _recall(
     candidates: CandidateSet,
     query: str,
     dense: tuple[Array, Array] | None,
     settings: Retrieval,
     reach: int,
-    rows: dict[str, int],
     clock: Clock,
-) -> Lists:
+) -> dict[Channel, tuple[Array, Array]]:
+    """Rows and scores of each channel that takes part."""
     terms = recall_bm25.weighted(query_tokens(query, stop_words=settings.stop_words))
     bm25 = recall_bm25.scores(candidates, terms, settings)
     if settings.feedback_documents and terms:
@@ -157,7 +166,7 @@ def _channels(
     clock.lap("exact")
     if dense is not None:
         found["dense"] = dense
-    return {channel: _named(candidates, *found[channel], rows) for channel in CHANNELS if channel in found}
+    return found
 
 
 def _named(candidates: CandidateSet, at: Array, scores: Array, rows: dict[str, int]) -> list[Ranked]:

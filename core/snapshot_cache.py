@@ -31,7 +31,7 @@ from core.types import Labels
 
 Array = npt.NDArray[Any]
 
-FORMAT = 3
+FORMAT = 4
 DIGESTED = ("ids", "document_ids", "seq", "text_key")
 SAVE_ROWS = 1_000
 """Rows that are not yet on disk before saving is worth it, or a tenth of all if that is more."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from unittest import mock
 
 import numpy as np
@@ -7,10 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.candidates import CandidateSet, rows_where
+from core.candidates import CandidateSet, lapsed, rows_where, unrestricted
+from core.scope import microseconds
 from core.text import tokens
 from core.types import Principal
-from tests.support.engine import ANN, GUEST, SECRET, STAFF, library_of, only, path_of, paths_of, seen, with_provenance
+from tests.support.engine import (
+    ANN,
+    GUEST,
+    NOW,
+    SECRET,
+    STAFF,
+    library_of,
+    only,
+    path_of,
+    paths_of,
+    permission,
+    seen,
+    with_provenance,
+)
 from tests.support.memory_library import MemoryLibrary, document_write
 
 TEXTS = ("refund", "refund days", "three days ago", "refund", "退款", "refund days", "refund")
@@ -99,3 +114,26 @@ def test_rows_of_one_document_by_their_provenance() -> None:
     assert (restricted.count, candidates.count) == (1, 6)
     nothing = rows_where(restricted, 0, lambda provenance: True)
     assert not nothing.any(), "rows out of scope are not looked at"
+
+
+def test_what_has_lapsed_is_what_no_longer_holds_for_somebody_who_may_see_it() -> None:
+    library, day = MemoryLibrary(), timedelta(days=1)
+    for path, values in {
+        "in force": {},
+        "deprecated": {"status": "deprecated"},
+        "revoked": {"status": "revoked"},
+        "expired": {"valid_until": NOW},
+        "expires later": {"valid_until": NOW + day},
+        "holds later": {"status": "deprecated", "revised_at": NOW + day},
+        "revoked and expired": {"status": "revoked", "valid_until": NOW - day},
+        "not for guests": {"status": "deprecated", "labels": STAFF},
+    }.items():
+        library.commit("c", [document_write("c", path, ["refund"], **values)])
+    snapshot = library.snapshot("c")
+
+    def paths(candidates: CandidateSet) -> set[str]:
+        return set(paths_of(candidates, np.flatnonzero(candidates.mask)))
+
+    assert paths(lapsed(snapshot, permission(GUEST), microseconds(NOW))) == {"deprecated", "expired"}
+    assert paths(lapsed(snapshot, permission(ANN), microseconds(NOW))) == {"deprecated", "expired", "not for guests"}
+    assert paths(unrestricted(snapshot, microseconds(NOW))) == {"in force", "expires later"}
