@@ -4,6 +4,7 @@ CoreError
 ├── InputError                  the request is wrong; nothing was done
 │   ├── UnknownCollection
 │   ├── UnknownDocument         also for a document the asker may not see
+│   ├── UnknownEvidence         also for evidence the asker may not see, or was not shown
 │   ├── AmbiguousDocument       one name, several documents: which?
 │   ├── LocationWithoutDocument
 │   ├── SettingsError
@@ -59,6 +60,14 @@ class UnknownDocument(InputError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(f"no document {name!r}", "`workbench documents list` shows those you may see")
+
+
+class UnknownEvidence(InputError):
+    """Raised alike for evidence that does not exist, that was shown to others, and that may no longer be seen."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"no evidence {name!r}", "search again: evidence ids are those of one search, for its asker")
 
 
 class AmbiguousDocument(InputError):

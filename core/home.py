@@ -16,16 +16,18 @@ from core.access import LEVELS, PermissionSet, check_labels, permission_set
 from core.audit import JsonlAudit
 from core.candidates import CandidateSet
 from core.errors import InputError
+from core.evidence_book import EvidenceBook
 from core.library import Library
 from core.location import resolve_document
 from core.models.embedders import check_named
 from core.pipeline import Request
 from core.ports import AuditSink
 from core.principals import load_principals, require_role
+from core.resolve import Resolved, resolve_passage
 from core.scope import microseconds
 from core.settings import Settings, load
 from core.store.registry import Collection, create_collection, drop_collection, update_collection
-from core.types import Document, Labels, Location, Principal, Role, SearchResult, to_json
+from core.types import ChunkRef, Document, Labels, Location, Principal, Role, SearchResult, to_json
 
 if TYPE_CHECKING:
     from core.ingest.edit import Audience
@@ -74,6 +76,7 @@ class Workbench:
     def __init__(self, home: Path, settings: Settings, audit: AuditSink) -> None:
         self.home, self.settings, self.audit = home, settings, audit
         self.library = Library(home, settings)
+        self._evidence = EvidenceBook()
 
     @classmethod
     def open(cls, home: str | Path, settings_file: str | Path | None = None) -> Workbench:
@@ -116,7 +119,29 @@ class Workbench:
         request = Request(
             query, tuple(dict.fromkeys(collections)), top_k, location, min_classification, as_of, explain, depth, answer
         )
-        return pipeline.search(request, principal, settings or self.settings, self.library, self.audit)
+        result = pipeline.search(request, principal, settings or self.settings, self.library, self.audit)
+        if isinstance(principal, Principal):
+            self._evidence.note(principal.actor, result)
+        return result
+
+    def evidence(self, evidence_id: str, principal: Principal) -> tuple[Resolved, ...]:
+        """What was released under an evidence id, as it is now: one passage, or its parts where an edit tore it apart.
+
+        Raises UnknownEvidence, also where it was shown to somebody else or may no longer be seen.
+        """
+        collection, refs = self._evidence.find(permission_set(principal, None, self.settings.limits).actor, evidence_id)
+        return self.resolve(collection, refs, principal)
+
+    def resolve(self, collection: str, refs: Sequence[ChunkRef], principal: Principal) -> tuple[Resolved, ...]:
+        """The chunks of one cited passage as they are now, see `core.resolve`. Raises UnknownEvidence."""
+        permission = permission_set(principal, None, self.settings.limits)
+        who = {"actor": principal.actor, "agent": principal.agent, "collection": collection}
+        self.audit.record("evidence.open", {**who, "chunk_refs": to_json(refs)})
+        candidates = self.library.candidates([collection], permission, microseconds(datetime.now(UTC)))
+        return resolve_passage(candidates, refs, self._text, self.settings.retrieval.passage_max_chars)
+
+    def _text(self, collection: str, text_hash: str) -> str:
+        return self.library.texts(collection, [text_hash])[text_hash]
 
     def collections(self) -> list[Collection]:
         return self.library.collections()
