@@ -22,8 +22,6 @@ A refund takes three days.
 
 Vouchers last a year.
 """
-    "# Refunds\n\n## How long a refund takes\n\nA refund takes three days.\n\n## Vouchers\n\nVouchers last a year.\n"
-)
 
 
 class Desk:
