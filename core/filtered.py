@@ -11,21 +11,29 @@ import numpy as np
 import numpy.typing as npt
 
 from core.candidates import CandidateSet, unrestricted
-from core.ranking import recall
+from core.ranking import Guarded, recall, unguarded
 from core.scope import boundary_index
 from core.settings import Retrieval
 
 Array = npt.NDArray[Any]
 
 
-def filtered_out(candidates: CandidateSet, query: str, vector: Array | None, settings: Retrieval, as_of: int) -> int:
+def filtered_out(
+    candidates: CandidateSet,
+    query: str,
+    vector: Array | None,
+    settings: Retrieval,
+    as_of: int,
+    guard: Guarded = unguarded,
+) -> int:
     """Chunks that would have stood inside a channel's window if everybody might see everything, and that
     `candidates`, the whole scope of somebody at `as_of` (microseconds since 1970), does not hold.
 
     A text that he may see elsewhere is not counted.
     """
     whole = _whole(candidates, as_of)
-    found = np.unique(np.concatenate([[], *recall(whole, query, vector, settings, settings.window)])).astype(np.int64)
+    lists = recall(whole, query, vector, settings, settings.window, guard)
+    found = np.unique(np.concatenate([[], *lists])).astype(np.int64)
     kept_out = found[~candidates.mask[found]]
     groups = whole.twins_of(kept_out)
     return sum(not candidates.mask[groups.get(row, row)].any() for row in kept_out.tolist())

@@ -23,6 +23,7 @@ from core.models.embedders import check_named
 from core.pipeline import Request
 from core.ports import AuditSink
 from core.principals import load_principals, require_role
+from core.ranking_cache import RankingCache
 from core.resolve import Resolved, resolve_passage
 from core.scope import microseconds
 from core.settings import Settings, load
@@ -76,7 +77,7 @@ class Workbench:
     def __init__(self, home: Path, settings: Settings, audit: AuditSink) -> None:
         self.home, self.settings, self.audit = home, settings, audit
         self.library = Library(home, settings)
-        self._evidence = EvidenceBook()
+        self._evidence, self._rankings = EvidenceBook(), RankingCache()
 
     @classmethod
     def open(cls, home: str | Path, settings_file: str | Path | None = None) -> Workbench:
@@ -119,7 +120,9 @@ class Workbench:
         request = Request(
             query, tuple(dict.fromkeys(collections)), top_k, location, min_classification, as_of, explain, depth, answer
         )
-        result = pipeline.search(request, principal, settings or self.settings, self.library, self.audit)
+        result = pipeline.search(
+            request, principal, settings or self.settings, self.library, self.audit, self._rankings
+        )
         if isinstance(principal, Principal):
             self._evidence.note(principal.actor, result)
         return result

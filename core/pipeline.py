@@ -12,28 +12,31 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from core.access import PermissionSet, permission_set
+from core.access import LEVELS, PermissionSet, permission_set
 from core.answer.extractive import extract
 from core.candidates import CandidateSet
 from core.errors import (
     AuditUnavailable,
     CoreError,
-    EmbedderUnavailable,
     InputError,
     IntegrityFailure,
     PermissionUnavailable,
     StoreFailure,
 )
 from core.evidence import passages, texts_needed
+from core.filtered import filtered_out
+from core.guard import Guard
 from core.location import within
 from core.ports import AuditSink
 from core.ranking import Clock, Ranking, rank
+from core.ranking_cache import RankingCache, Recalled
 from core.scope import microseconds
 from core.settings import Retrieval, Settings
 from core.snapshot import Snapshot
 from core.trace import trace
 from core.types import (
     Answer,
+    Channel,
     CitationMark,
     Location,
     Passage,
@@ -48,8 +51,6 @@ from core.types import (
 Vector = npt.NDArray[np.float32]
 
 _logger = logging.getLogger(__name__)
-
-VECTOR_CHANNEL_DOWN = "vector_channel_down"
 
 STAGES_MS = (
     *("audit", "glossary", "scope", "embed", "exact", "bm25", "dense"),
@@ -89,7 +90,12 @@ class Library(Protocol):
 
 
 def search(
-    request: Request, principal: Principal | None, settings: Settings, library: Library, audit: AuditSink
+    request: Request,
+    principal: Principal | None,
+    settings: Settings,
+    library: Library,
+    audit: AuditSink,
+    cache: RankingCache | None = None,
 ) -> SearchResult:
     """Find what answers `request` among what `principal` may see.
 
@@ -97,23 +103,16 @@ def search(
     released without an established principal, a durable audit record and intact text. The refusal is generic; its
     cause goes to this module's logger, one line a search.
     """
-    run = _Run(request, settings)
+    run = _Run(request, settings, library, cache or RankingCache(0))
     try:
         top_k = checked(request, settings)
         run.intend(audit, principal)
         permission = permission_set(principal, request.min_classification, settings.limits)
-        candidates = within(
-            library.candidates(request.collections, permission, microseconds(run.as_of)), request.location
-        )
+        scope = library.candidates(request.collections, permission, microseconds(run.as_of))
+        candidates = within(scope, request.location)
         run.clock.lap("scope")
-        vector = run.embed(library, candidates.snapshot)
-        ranking = rank(candidates, request.query, vector, settings.retrieval, request.depth, run.clock)
-        spans = ranking.merged[:top_k]
-        texts: dict[str, str] = {}
-        for collection, hashes in sorted(texts_needed(candidates, spans).items()):
-            texts.update(library.texts(collection, sorted(hashes)))
-        found = passages(candidates, ranking, spans, texts, permission, run.trace_id, run.started)
-        run.clock.lap("evidence")
+        ranking = run.rank(scope, candidates, permission)
+        found = run.release(candidates, ranking, top_k, permission)
         result = run.finish(candidates, ranking, found)
     except InputError as error:
         run.conclude(audit, run.failed(error), permitted=None)
@@ -163,13 +162,15 @@ def _code(error: Exception) -> RefusalCode:
 class _Run:
     """One search from its start to its record: ids, clock and flags."""
 
-    def __init__(self, request: Request, settings: Settings) -> None:
-        self.request, self.settings = request, settings
+    def __init__(self, request: Request, settings: Settings, library: Library, cache: RankingCache) -> None:
+        self.request, self.settings, self.library, self.cache = request, settings, library, cache
         self.started = datetime.now(UTC)
         self.as_of = request.as_of or self.started
         self.trace_id = secrets.token_hex(8)
         self.clock = Clock()
-        self.flags: tuple[str, ...] = ()
+        self.guard = Guard(settings.budget, self.trace_id)
+        self.cached = False
+        self.filtered_out = 0
         self.intended = False
         self.causes: tuple[str, ...] = ()
         """What a refusal keeps from the asker and the log tells the operator. No words of query or documents."""
@@ -180,19 +181,53 @@ class _Run:
         self.intended = True
         self.clock.lap("audit")
 
-    def embed(self, library: Library, snapshot: Snapshot) -> Vector | None:
+    def rank(self, scope: CandidateSet, candidates: CandidateSet, permission: PermissionSet) -> Ranking:
+        """The ranking of `candidates`, which lie in `scope`; as it was, where the very same was asked before.
+
+        Raises StoreFailure where no channel is left, InputError for collections that need to be rebuilt.
+        """
+        asked = self.request
+        key = permission.digest, asked.query, asked.location, asked.depth, self.settings.retrieval
+        known = self.cache.get(scope, key)
+        if known is not None:
+            self.cached, self.filtered_out = True, known.filtered_out
+            return known.ranking
+        retrieval = self.settings.retrieval
+        vector = self._embed(scope.snapshot)
+        ranking = rank(candidates, asked.query, vector, retrieval, asked.depth, self.clock, self.guard.channel)
+        if not any(_weight(retrieval, channel) > 0 for channel in ranking.lists):
+            raise StoreFailure(f"no channel is available ({'; '.join(self.guard.causes)})", "mend one of them")
+        if asked.location is None:
+            moment = microseconds(self.as_of)
+            self.filtered_out = filtered_out(scope, asked.query, vector, retrieval, moment, self.guard.channel)
+            self.clock.lap("audit")
+        if not self.flags:
+            self.cache.put(scope, key, Recalled(ranking, self.filtered_out))
+        return ranking
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.guard.flags))
+
+    def _embed(self, snapshot: Snapshot) -> Vector | None:
         if "dense" not in self.settings.retrieval.channels:
             return None
-        try:
-            return library.embed_query(self.request.collections, self.request.query, snapshot.embedder)
-        except EmbedderUnavailable as error:
-            self.flags = (*self.flags, VECTOR_CHANNEL_DOWN)
-            if not _words_count(self.settings.retrieval):
-                raise StoreFailure(f"no channel is available ({error.message})", error.remedy) from None
-            _logger.warning("search %s without its dense channel: %s", self.trace_id, _cause(error))
-            return None
-        finally:
-            self.clock.lap("embed")
+        asked = self.request
+        found = self.guard.embed(lambda: self.library.embed_query(asked.collections, asked.query, snapshot.embedder))
+        self.clock.lap("embed")
+        return found
+
+    def release(
+        self, candidates: CandidateSet, ranking: Ranking, top_k: int, permission: PermissionSet
+    ) -> tuple[Passage, ...]:
+        """The texts of the first passages, each checked once more. Raises IntegrityFailure, StoreFailure."""
+        spans = ranking.merged[:top_k]
+        texts: dict[str, str] = {}
+        for collection, hashes in sorted(texts_needed(candidates, spans).items()):
+            texts.update(self.library.texts(collection, sorted(hashes)))
+        found = passages(candidates, ranking, spans, texts, permission, self.trace_id, self.started)
+        self.clock.lap("evidence")
+        return found
 
     def finish(self, candidates: CandidateSet, ranking: Ranking, found: tuple[Passage, ...]) -> SearchResult:
         answer = _answer(self.request.query, found) if self.request.answer and found else None
@@ -215,12 +250,19 @@ class _Run:
         """Write down what is about to be released, and only then give it back."""
         outcome = {
             "trace_id": self.trace_id,
+            "actor": permitted.actor if permitted else None,
             "permission_set": permitted.digest if permitted else None,
+            "cache": "hit" if self.cached else "miss",
+            "filtered_out_count": self.filtered_out,
+            "classification": _highest(result.passages),
             "chunk_refs": [
                 {"score": passage.score, "evidence_id": passage.evidence_id, "refs": to_json(passage.chunk_refs)}
                 for passage in result.passages
             ],
+            "claims": _claims(result.answer),
+            "rejected_claims": result.answer.rejected_claims if result.answer else 0,
             "refusal": to_json(result.refusal),
+            "notices": to_json(result.notices),
             "degradation_flags": list(result.degradation_flags),
             "index_versions": dict(result.index_versions),
             "latency_ms": {stage: round(ms, 3) for stage, ms in self.clock.ms.items()},
@@ -275,10 +317,19 @@ class _Run:
         }
 
 
-def _words_count(settings: Retrieval) -> bool:
-    """Whether a channel that needs no vector takes part with a weight."""
-    weights = {"exact": settings.weight_exact, "bm25": settings.weight_bm25}
-    return any(weights.get(channel, 0) > 0 for channel in settings.channels)
+def _weight(settings: Retrieval, channel: Channel) -> float:
+    return {"exact": settings.weight_exact, "bm25": settings.weight_bm25, "dense": settings.weight_dense}[channel]
+
+
+def _highest(found: Sequence[Passage]) -> str | None:
+    """Of what is released: whoever reads the record learns of it."""
+    return max((passage.classification for passage in found), key=LEVELS.index, default=None)
+
+
+def _claims(answer: Answer | None) -> list[dict[str, Any]]:
+    if answer is None:
+        return []
+    return [{"text": answer.text, "evidence_ids": [mark.evidence_id for mark in answer.citations]}]
 
 
 def _answer(query: str, found: Sequence[Passage]) -> Answer | None:

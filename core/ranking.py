@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,14 @@ from core.types import CHANNELS, Channel, Ranked
 
 Array = npt.NDArray[Any]
 Lists = Mapping[Channel, Sequence[Ranked]]
+
+
+Guarded = Callable[[str, Callable[[], Any]], Any]
+"""Runs a channel by name; None in place of its result: the channel is left out."""
+
+
+def unguarded(channel: str, work: Callable[[], Any]) -> Any:
+    return work()
 
 
 class Clock:
@@ -70,10 +78,11 @@ def rank(
     settings: Retrieval,
     depth: int = 0,
     clock: Clock | None = None,
+    guard: Guarded = unguarded,
 ) -> Ranking:
     """Rank one query. `vector` is its embedding, float32 (d,), or None where the dense channel takes no part."""
     vectors = None if vector is None else vector[np.newaxis]
-    (ranking,) = rank_batch(candidates, [query], vectors, settings, depth, clock)
+    (ranking,) = rank_batch(candidates, [query], vectors, settings, depth, clock, guard)
     return ranking
 
 
@@ -84,6 +93,7 @@ def rank_batch(
     settings: Retrieval,
     depth: int = 0,
     clock: Clock | None = None,
+    guard: Guarded = unguarded,
 ) -> list[Ranking]:
     """Rank many queries, with one matrix product for the dense channel; each result equals that of `rank`.
 
@@ -93,20 +103,22 @@ def rank_batch(
     reach = max(settings.window, depth)
     dense: list[tuple[Array, Array]] | None = None
     if vectors is not None and "dense" in settings.channels:
-        dense = recall_dense.rank(candidates, vectors, reach)
+        dense = guard("dense", lambda: recall_dense.rank(candidates, vectors, reach))
     clock.lap("dense")
     return [
-        _rank(candidates, query, dense[index] if dense else None, settings, depth, clock)
+        _rank(candidates, query, dense[index] if dense else None, settings, depth, clock, guard)
         for index, query in enumerate(queries)
     ]
 
 
-def recall(candidates: CandidateSet, query: str, vector: Array | None, settings: Retrieval, depth: int) -> list[Array]:
+def recall(
+    candidates: CandidateSet, query: str, vector: Array | None, settings: Retrieval, depth: int, guard: Guarded
+) -> list[Array]:
     """The rows of every channel's list alone, best first, down to `depth`."""
-    dense = None
-    if vector is not None and "dense" in settings.channels:
-        (dense,) = recall_dense.rank(candidates, vector[np.newaxis], depth)
-    return [rows for rows, _ in _recall(candidates, query, dense, settings, depth, Clock()).values()]
+    vectors = None if vector is None or "dense" not in settings.channels else vector[np.newaxis]
+    dense = None if vectors is None else guard("dense", lambda: recall_dense.rank(candidates, vectors, depth))
+    found = _recall(candidates, query, dense[0] if dense else None, settings, depth, Clock(), guard)
+    return [rows for rows, _ in found.values()]
 
 
 def _rank(
@@ -116,9 +128,10 @@ def _rank(
     settings: Retrieval,
     depth: int,
     clock: Clock,
+    guard: Guarded,
 ) -> Ranking:
     rows: dict[str, int] = {}
-    found = _recall(candidates, query, dense, settings, max(settings.window, depth), clock)
+    found = _recall(candidates, query, dense, settings, max(settings.window, depth), clock, guard)
     lists = {channel: _named(candidates, *found[channel], rows) for channel in CHANNELS if channel in found}
     fused = _fuse(lists, settings, _silent(candidates, query, lists, settings.window, rows))
     clock.lap("fuse")
@@ -150,23 +163,29 @@ def _recall(
     settings: Retrieval,
     reach: int,
     clock: Clock,
+    guard: Guarded,
 ) -> dict[Channel, tuple[Array, Array]]:
     """Rows and scores of each channel that takes part."""
-    terms = recall_bm25.weighted(query_tokens(query, stop_words=settings.stop_words))
-    bm25 = recall_bm25.scores(candidates, terms, settings)
-    if settings.feedback_documents and terms:
-        added = recall_bm25.feedback(candidates, terms, bm25, settings)
-        bm25 = recall_bm25.scores(candidates, added, settings, onto=bm25)
-    found: dict[Channel, tuple[Array, Array]] = {}
-    if "bm25" in settings.channels:
-        found["bm25"] = recall_bm25.rank(candidates, bm25, reach)
+    found: dict[Channel, tuple[Array, Array] | None] = {"dense": dense}
+    scores = guard("bm25", lambda: _bm25(candidates, query, settings))
+    if scores is not None and "bm25" in settings.channels:
+        found["bm25"] = guard("bm25", lambda: recall_bm25.rank(candidates, scores, reach))
     clock.lap("bm25")
     if "exact" in settings.channels:
-        found["exact"] = recall_exact.rank(candidates, exact_terms(query), bm25, reach)
+        order = np.zeros(len(candidates.snapshot)) if scores is None else scores
+        found["exact"] = guard("exact", lambda: recall_exact.rank(candidates, exact_terms(query), order, reach))
     clock.lap("exact")
-    if dense is not None:
-        found["dense"] = dense
-    return found
+    return {channel: ranked for channel in CHANNELS if (ranked := found.get(channel)) is not None}
+
+
+def _bm25(candidates: CandidateSet, query: str, settings: Retrieval) -> Array:
+    """float64 (n,): of every row in scope, the terms of feedback included."""
+    terms = recall_bm25.weighted(query_tokens(query, stop_words=settings.stop_words))
+    scores = recall_bm25.scores(candidates, terms, settings)
+    if settings.feedback_documents and terms:
+        added = recall_bm25.feedback(candidates, terms, scores, settings)
+        scores = recall_bm25.scores(candidates, added, settings, onto=scores)
+    return scores
 
 
 def _named(candidates: CandidateSet, at: Array, scores: Array, rows: dict[str, int]) -> list[Ranked]:

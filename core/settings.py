@@ -96,6 +96,16 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    embed_ms: float = tunable(
+        10_000.0, "time for a query's vector; beyond it the search does without, flagged; 0: no limit", low=0, high=1e7
+    )
+    channel_ms: float = tunable(
+        5_000.0, "time for one channel; beyond it the search does without, flagged; 0: no limit", low=0, high=1e7
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     host: str = tunable("127.0.0.1", "address the app listens on")
     port: int = tunable(8501, "port the app listens on", low=1, high=65_535)
@@ -108,6 +118,7 @@ class Settings:
     chunking: Chunking = field(default_factory=Chunking)
     embedding: Embedding = field(default_factory=Embedding)
     store: Store = field(default_factory=Store)
+    budget: Budget = field(default_factory=Budget)
     server: Server = field(default_factory=Server)
 
     def with_retrieval(self, **changes: Any) -> Settings:
@@ -127,6 +138,7 @@ SECTIONS: Mapping[str, type] = {
     "chunking": Chunking,
     "embedding": Embedding,
     "store": Store,
+    "budget": Budget,
     "server": Server,
 }
 ENVIRONMENT_PREFIX = "WORKBENCH_"

@@ -20,7 +20,7 @@ from core.errors import (
     StoreFailure,
     UnknownDocument,
 )
-from core.pipeline import VECTOR_CHANNEL_DOWN, Request
+from core.pipeline import Request
 from core.settings import Settings
 from core.types import CHANNELS, Location, Principal, SearchResult, document_id
 from tests.support.engine import ANN, DEFAULTS, GUEST, NOW, SECRET, STAFF
@@ -195,7 +195,7 @@ def test_with_the_embedder_down_the_others_answer() -> None:
     held = Down()
     held.commit("c", [document_write("c", "a", ["refund"])])
     result = search(held)
-    assert result.degradation_flags == (VECTOR_CHANNEL_DOWN,)
+    assert result.degradation_flags == ("vector_channel_down",)
     assert [passage.text for passage in result.passages] == ["refund"]
     assert refused(search(held, "penguin")) == "no_evidence"
     words = search(held, settings=DEFAULTS.with_retrieval(channels=("bm25",)))
@@ -216,8 +216,8 @@ def test_with_only_the_embedder_asked_and_down_there_is_no_answer(changes: dict[
     held.commit("c", [document_write("c", "a", ["refund"])])
     result = search(held, audit=audit, settings=DEFAULTS.with_retrieval(**changes))
     assert refused(result) == "unavailable"
-    assert result.degradation_flags == (VECTOR_CHANNEL_DOWN,)
-    assert audit.records[-1]["payload"]["degradation_flags"] == [VECTOR_CHANNEL_DOWN]
+    assert result.degradation_flags == ("vector_channel_down",)
+    assert audit.records[-1]["payload"]["degradation_flags"] == ["vector_channel_down"]
 
 
 @pytest.mark.parametrize("altered", ["", "A refund takes nine days", "B" * 200])
@@ -381,3 +381,52 @@ def test_only_what_is_asked_for_comes_along(held: MemoryLibrary) -> None:
     assert {mark.evidence_id for mark in full.answer.citations} <= {p.evidence_id for p in full.passages}
     assert full.passages and plain.core()["passages"] == full.core()["passages"]
     assert plain.trace_id != full.trace_id
+
+
+def test_the_outcome_says_what_was_released_and_what_was_kept_out(held: MemoryLibrary) -> None:
+    audit = MemoryAudit()
+    result = search(held, "refund for staff", audit=audit)
+    outcome = audit.records[-1]["payload"]
+    assert (outcome["actor"], outcome["filtered_out_count"], outcome["classification"]) == ("guest", 1, "public")
+    assert [item["evidence_id"] for item in outcome["chunk_refs"]] == [p.evidence_id for p in result.passages]
+    assert outcome["claims"] == []
+    search(held, "refund for staff", ANN, audit=audit)
+    outcome = audit.records[-1]["payload"]
+    assert (outcome["filtered_out_count"], outcome["classification"]) == (0, "internal")
+
+
+def test_the_outcome_says_what_was_claimed_by_what_evidence() -> None:
+    held, audit = MemoryLibrary(), MemoryAudit()
+    held.commit("c", [document_write("c", "a", ["A refund takes three working days."])])
+    result = search(held, "how many days a refund takes", audit=audit, answer=True)
+    assert result.answer is not None
+    (claim,) = audit.records[-1]["payload"]["claims"]
+    assert claim == {"text": result.answer.text, "evidence_ids": [result.passages[0].evidence_id]}
+
+
+def test_the_asker_learns_nothing_of_what_was_kept_out(held: MemoryLibrary) -> None:
+    without = MemoryLibrary()
+    for number in range(30):
+        without.commit("c", [document_write("c", f"d{number}", [*PARAGRAPHS, f"refund policy {number}"])])
+    for query in ("refund for staff", "staff", "penguin"):
+        assert search(held, query, explain=True).core() == search(without, query, explain=True).core()
+
+
+@pytest.mark.parametrize("channel", ["bm25", "exact", "dense"])
+def test_a_channel_that_fails_is_left_out(held: MemoryLibrary, channel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any, **given: Any) -> Any:
+        raise ArithmeticError
+
+    monkeypatch.setattr(f"core.recall_{channel}.rank", fail)
+    result = search(held, '"refund policy 3"', explain=True)
+    assert result.degradation_flags == (f"{'vector' if channel == 'dense' else channel}_channel_down",)
+    assert result.passages and all(getattr(row, channel) is None for row in result.trace or ())
+
+
+def test_without_any_channel_there_is_no_answer(held: MemoryLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any, **given: Any) -> Any:
+        raise ArithmeticError
+
+    for channel in CHANNELS:
+        monkeypatch.setattr(f"core.recall_{channel}.rank", fail)
+    assert refused(search(held)) == "unavailable"
