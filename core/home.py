@@ -267,10 +267,13 @@ class Workbench:
         return [permission_set(person, None, self.settings.limits) for person in self.principals()]
 
     def purge_documents(self, collection: str, names: Sequence[str], principal: Principal) -> PurgeReport:
-        """Remove documents and every trace of their words. See `core.ingest.purge.purge`."""
+        """Remove documents and every trace of their words, ended jobs of the collection among it, which may hold
+        uploads. See `core.ingest.purge.purge`."""
         from core.ingest.purge import purge
+        from core.jobs.store import Jobs
 
         self._require(principal, "owner", collection, "documents.purge", {"documents": list(names)})
+        Jobs(self.home, self.audit).forget(collection)
         return purge(self.home, self.library.collection(collection), self.library, self.settings, names)
 
     def ingest(

@@ -437,3 +437,14 @@ def test_forgetting_a_collection_leaves_what_has_not_ended_and_what_is_of_others
     jobs.cancel(other, BO)
     jobs.forget("c")
     assert [job.id for job in jobs.list()] == [other, queued]
+
+
+def test_a_purge_takes_the_uploads_of_ended_jobs_along(jobs: Jobs, workbench: Workbench, home: Path) -> None:
+    (home.parent / "secret.md").write_text("# Secret\n\nThe word is xylophonic.\n", "utf-8")
+    workbench.ingest([home.parent / "secret.md"], "c", BO)
+    job = jobs.submit("ingest", "c", BO, {}, uploads={"secret.md": b"The word is xylophonic."})
+    jobs.cancel(job.id, BO)
+    workbench.purge_documents("c", ["secret.md"], BO)
+    assert jobs.list() == []
+    for file in (path for path in home.rglob("*") if path.is_file()):
+        assert b"xylophonic" not in file.read_bytes(), file
