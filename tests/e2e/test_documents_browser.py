@@ -57,6 +57,7 @@ def _see(target: Locator) -> None:
 
 
 def _press(page: Page, text: str) -> None:
+    wait_until_settled(page)  # a click on what is about to be drawn anew is lost
     page.get_by_role("button", name=text).first.click()
 
 
@@ -79,6 +80,7 @@ def test_from_a_folder_to_a_document_removed(page: Page, server: AppServer, fold
     _see(page.get_by_text("The counter opens at nine."))
     _see(page.get_by_text("Chunk 1"))
 
+    wait_until_settled(page)
     page.get_by_text("Metadata", exact=True).click()
     page.get_by_role("combobox", name="Classification").click()
     page.get_by_role("option", name="internal").click()
@@ -89,6 +91,7 @@ def test_from_a_folder_to_a_document_removed(page: Page, server: AppServer, fold
     seen = {row.document.path for row in workbench.documents("small", workbench.principal("guest"))}
     assert seen == paths - {opening}
 
+    wait_until_settled(page)
     page.get_by_text("Remove", exact=True).first.click()
     _press(page, "Remove …")
     _press(page, "Remove it")
