@@ -101,7 +101,7 @@ class Budget:
         10_000.0, "time for a query's vector; beyond it the search does without, flagged; 0: no limit", low=0, high=1e7
     )
     channel_ms: float = tunable(
-        5_000.0, "time for one channel; beyond it the search does without, flagged; 0: no limit", low=0, high=1e7
+        0.0, "time for one channel; beyond it the search does without, flagged; 0: no limit", low=0, high=1e7
     )
 
 
