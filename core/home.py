@@ -27,6 +27,7 @@ from core.ranking_cache import RankingCache
 from core.resolve import Resolved, resolve_passage
 from core.scope import microseconds
 from core.settings import Settings, load
+from core.snapshot import HIDDEN
 from core.store.registry import Collection, create_collection, drop_collection, update_collection
 from core.types import ChunkRef, Document, Labels, Location, Principal, Role, SearchResult, to_json
 
@@ -51,6 +52,16 @@ class DocumentRow:
     """Of these, those that have no vector yet: they are found by their words alone."""
     in_force: bool
     """It takes part in a search now: active, not expired, the newest of its revisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenDocument:
+    """What its owner is told of a document that nobody may see: never its text."""
+
+    document: Document
+    chunks: int
+    waiting: int
+    """Of these, those that have no vector yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +195,14 @@ class Workbench:
         """What the principal may see of a collection, by path, in force or not. Raises PermissionUnavailable."""
         candidates, visible = self._visible(collection, principal)
         rows = [self._row(candidates, number) for number in visible]
+        return sorted(rows, key=lambda row: row.document.path)
+
+    def hidden_documents(self, collection: str, principal: Principal) -> list[HiddenDocument]:
+        """For its owner: the documents that nobody may see, by path, without their text. Raises RoleMissing."""
+        snapshot = self._as_owner(collection, principal).snapshot
+        chunks, waiting = snapshot.counts
+        numbers = np.flatnonzero(snapshot.documents.present & (snapshot.document_class == HIDDEN)).tolist()
+        rows = [HiddenDocument(snapshot.documents[n], int(chunks[n]), int(waiting[n])) for n in numbers]
         return sorted(rows, key=lambda row: row.document.path)
 
     def document(self, collection: str, name: str, principal: Principal) -> DocumentView:

@@ -49,6 +49,10 @@ class Labels:
     """Path, id or knowledge_id of the parent in the same collection; its labels can only tighten these."""
 
 
+LABEL_KEYS: tuple[str, ...] = ("classification", "acl_allow", "acl_deny", "inherits_from")
+"""The metadata keys that decide who may see a document: the fields of `Labels`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     type: str
@@ -85,6 +89,8 @@ class Document:
     language: str | None = None
     edited: tuple[str, ...] = ()
     """Metadata keys that were set by hand: ingesting the file again leaves them as they are."""
+    outside: str = ""
+    """What a metadata table and a sidecar said of it, as JSON (`core.ingest.said`); empty where there was neither."""
 
     @property
     def name(self) -> str:

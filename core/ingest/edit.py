@@ -17,9 +17,8 @@ from core.location import resolve_document
 from core.ports import Delta, DocumentWrite, chunk_schema
 from core.snapshot import HIDDEN, Snapshot, refresh
 from core.store.documents import digest, document_to_json
-from core.types import Document, Labels
+from core.types import LABEL_KEYS, Document, Labels
 
-_LABELS = ("classification", "acl_allow", "acl_deny", "inherits_from")
 _NEVER_NONE: Mapping[str, Any] = {"status": "active", "acl_deny": (), "relations": ()}
 
 
@@ -84,16 +83,26 @@ def changed_document(held: Document, changes: Mapping[str, Any], released: Seque
     for key, own in (("knowledge_id", held.document_id), ("revision", held.source_hash[:12]), ("title", held.name)):
         if key in values and values[key] is None:
             values[key] = own
-    labels = replace(held.labels, **{key: values.pop(key) for key in _LABELS if key in values})
+    labels = replace(held.labels, **{key: values.pop(key) for key in LABEL_KEYS if key in values})
     edited = tuple(key for key in KEYS if (key in held.edited or key in changes) and key not in released)
     return replace(held, labels=labels, edited=edited, **values)
 
 
 def keep_edits(held: Document, found: Document) -> Document:
     """`found`, as a file states it now, with what was edited of `held`."""
-    labels = {key: getattr(held.labels, key) for key in _LABELS if key in held.edited}
-    others = {key: getattr(held, key) for key in held.edited if key not in _LABELS}
+    labels = {key: getattr(held.labels, key) for key in LABEL_KEYS if key in held.edited}
+    others = {key: getattr(held, key) for key in held.edited if key not in LABEL_KEYS}
     return replace(found, labels=replace(found.labels, **labels), edited=held.edited, **others)
+
+
+def labels_changed(before: Labels, after: Labels) -> str:
+    """`classification restricted → not stated; acl_allow hr → hr, staff`"""
+    pairs = [(key, getattr(before, key), getattr(after, key)) for key in LABEL_KEYS]
+    return "; ".join(f"{key} {_shown(old)} → {_shown(new)}" for key, old, new in pairs if old != new)
+
+
+def _shown(value: str | tuple[str, ...] | None) -> str:
+    return (value if isinstance(value, str) else ", ".join(value or ())) or "not stated"
 
 
 def audience_of_edit(snapshot: Snapshot, number: int, changed: Document, people: Iterable[PermissionSet]) -> Audience:

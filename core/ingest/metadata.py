@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core.access import LEVELS
 from core.errors import MetadataError
 from core.ingest import metadata_values as values
-from core.types import Labels, Relation, Status
+from core.types import LABEL_KEYS, Labels, Relation, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,18 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "language": values.text,
 }
 KEYS: tuple[str, ...] = tuple(_READERS)
-_RESTRICTING = ("classification", "acl_allow", "acl_deny", "inherits_from", "status", "valid_until")
+_RESTRICTING = (*LABEL_KEYS, "status", "valid_until")
 """Keys that can hide a document: misspelt or left without a value they must not go unnoticed."""
 _RESTRICTING_STARTS = ("acl", "inherit", "classif")
 _RESTRICTING_WORDS = frozenset({"allow", "allowed", "allow_list", "deny", "denied", "deny_list"})
 _CLOSE = 0.8
 _FENCED_MAX = 5_000
 _FENCED = re.compile(r"\s*(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)(?:^(?P=fence)|\Z)", re.DOTALL | re.MULTILINE)
+_HEAD_BYTES = 20_000
+_STATED_LINE = re.compile(r"[ \t]*(?P<key>[^\W\d][\w-]*)[ \t]*:(?:[ \t].*)?", re.ASCII)
+_MARKING = re.compile(
+    rf"^[ \t]*classification[ \t]*[:\uff1a][ \t]*(?P<level>{'|'.join(LEVELS)})[ \t.]*$", re.IGNORECASE | re.MULTILINE
+)
 _RESTRICTING_LINE = re.compile(rf"^[ \t]*[\"']?(?P<key>{'|'.join(_RESTRICTING)})[\"']?[ \t]*[:=]", re.MULTILINE)
 
 
@@ -96,7 +102,7 @@ def read_front_matter(found: Mapping[Any, Any], origin: str) -> tuple[DocumentMe
         name = _normal(key)
         near = difflib.get_close_matches(name, _RESTRICTING, 1, _CLOSE)
         if near or name in _RESTRICTING_WORDS or name.startswith(_RESTRICTING_STARTS):
-            meant = near[0] if near else ", ".join(_RESTRICTING[:4])
+            meant = near[0] if near else ", ".join(LABEL_KEYS)
             raise MetadataError(f"{origin}: front matter key {key!r} looks misspelt", f"write {meant}, or rename it")
         ignored.append(str(key))
     warnings = (f"front matter keys not used: {', '.join(ignored)}",) if ignored else ()
@@ -104,14 +110,36 @@ def read_front_matter(found: Mapping[Any, Any], origin: str) -> tuple[DocumentMe
 
 
 def unread_labels(text: str) -> str | None:
-    """The first key that hides a document in what looks like front matter at the top of a text, None without one.
+    """The first key that hides a document in what looks like metadata at the top of a text, None without one.
 
-    For text whose format has no front matter, or has it written so that it was not taken for any (after a blank
-    line, between `+++` lines): such a label would be shown as text and not obeyed.
+    For text whose format has no front matter, or has it written so that it was not taken for any: after a blank
+    line, between `+++` lines, without lines around it. Such a label would be shown as text and not obeyed.
     """
-    top = _FENCED.match(text[:_FENCED_MAX])
-    key = _RESTRICTING_LINE.search(top["body"]) if top else None
-    return key["key"] if key else None
+    text = text[:_FENCED_MAX].replace("\r\n", "\n")
+    top = _FENCED.match(text)
+    if top:
+        key = _RESTRICTING_LINE.search(top["body"])
+        return key["key"] if key else None
+    for line in text.lstrip("\ufeff\n").split("\n"):
+        stated = _STATED_LINE.fullmatch(line)
+        if not stated:
+            break
+        if stated["key"] in LABEL_KEYS:
+            return stated["key"]
+    return None
+
+
+def marking(text: str) -> str | None:
+    """The classification that a text gives itself where people write it, in a line of its beginning: it is no label."""
+    found = _MARKING.search(text[:_FENCED_MAX])
+    return found["level"].lower() if found else None
+
+
+def head(data: bytes) -> str:
+    """What a file begins with, read as text in whatever way; for files that are no text it means nothing."""
+    start = data[:_HEAD_BYTES]
+    utf16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(start[:2])
+    return start.decode(utf16 or "utf-8", "ignore").lstrip("\ufeff")
 
 
 def combine(*layers: DocumentMetadata | None) -> DocumentMetadata:

@@ -15,7 +15,7 @@ from core.errors import MetadataError, UnreadableFile
 from core.ingest.decode import decode
 from core.ingest.json_fault import json_fault
 from core.ingest.metadata import KEYS, DocumentMetadata, read_mapping
-from core.ingest.read import SIDECARS
+from core.ingest.sidecars import SIDECARS
 from core.ingest.yaml_strict import load_yaml
 
 _FILE_MAX_BYTES = 50_000_000

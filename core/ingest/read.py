@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import InputError, UnreadableFile
+from core.ingest.sidecars import astray, is_sidecar, left_without
 from core.settings import Limits
 
-SIDECARS: tuple[str, ...] = (".meta.yaml", ".meta.json")
-"""Endings of the file beside a document that holds its metadata: `a.md.meta.yaml`."""
 _NAME_MAX_BYTES = 255
 _PATH_MAX_BYTES = 1_024
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
@@ -51,14 +50,15 @@ class Walk:
 def walk(paths: Sequence[Path]) -> Walk:
     """The files that `paths` name: a file under its own name, a folder's files by their path inside it.
 
-    In folders, hidden files and folders and metadata sidecars are passed over. Links that lead out of the folder,
-    and names that cannot be paths of documents, are refused; the other files go in. Raises InputError where two
-    files would be the same document.
+    In folders, hidden files and folders and the sidecars of documents are passed over. Links that lead out of the
+    folder, names that cannot be paths of documents, sidecars of no document and the documents that these may have been
+    meant for are refused; the other files go in. Raises InputError where two files would be the same document.
     """
     files: dict[str, FoundFile] = {}
     refused: list[UnreadableFile] = []
+    strays: dict[Path, dict[str, str]] = {}
     for given in paths:
-        for found in _under(given, refused):
+        for found in _under(given, refused, strays):
             other = files.setdefault(found.relative_path, found)
             if other is not found and not other.path.samefile(found.path):
                 raise InputError(
@@ -118,15 +118,27 @@ def _why_unsafe(name: str) -> str | None:
     return None
 
 
-def _under(given: Path, refused: list[UnreadableFile]) -> Iterator[FoundFile]:
+def _under(given: Path, refused: list[UnreadableFile], strays: dict[Path, dict[str, str]]) -> Iterator[FoundFile]:
     if given.is_dir():
         yield from _folder(given, given, refused)
     elif not os.path.lexists(given):
         refused.append(UnreadableFile(str(given), "no such file or folder", "check the path"))
-    elif given.name.endswith(SIDECARS):
+    elif is_sidecar(given.name):
         refused.append(UnreadableFile(str(given), "holds metadata", "ingest the document it belongs to"))
     else:
-        yield from _checked(given, Path(os.path.abspath(given)).parent, refused)
+        if given.parent not in strays:
+            strays[given.parent] = astray(_names(given.parent))
+        if stray := left_without(given.name, strays[given.parent]):
+            refused.append(_without_sidecar(given, stray))
+        else:
+            yield from _checked(given, Path(os.path.abspath(given)).parent, refused)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # a folder may let its files be read and not be listed; exact sidecars are still found
+        return []
 
 
 def _folder(folder: Path, root: Path, refused: list[UnreadableFile]) -> Iterator[FoundFile]:
@@ -135,16 +147,32 @@ def _folder(folder: Path, root: Path, refused: list[UnreadableFile]) -> Iterator
     except OSError as error:
         refused.append(UnreadableFile(str(folder), _why(error), "check its permissions"))
         return
+    entries = [entry for entry in entries if not entry.name.startswith(".")]
+    strays = astray(entry.name for entry in entries)
     for entry in entries:
         path = folder / entry.name
-        if entry.name.startswith(".") or entry.name.endswith(SIDECARS):
-            continue
         if entry.is_dir(follow_symlinks=False):
             yield from _folder(path, root, refused)
         elif entry.is_symlink() and path.is_dir():
             refused.append(UnreadableFile(str(path), "a link to a folder", "ingest that folder itself"))
+        elif entry.name in strays:
+            refused.append(
+                UnreadableFile(
+                    str(path), "a sidecar of no document here", f"name it {strays[entry.name]}, or remove it"
+                )
+            )
+        elif is_sidecar(entry.name):
+            continue
+        elif stray := left_without(entry.name, strays):
+            refused.append(_without_sidecar(path, stray))
         else:
             yield from _checked(path, root, refused)
+
+
+def _without_sidecar(path: Path, stray: str) -> UnreadableFile:
+    return UnreadableFile(
+        str(path), f"{stray} beside it may be meant for it and is not named so", "rename or remove it"
+    )
 
 
 def _checked(path: Path, root: Path, refused: list[UnreadableFile]) -> Iterator[FoundFile]:

@@ -20,6 +20,8 @@ class FileOutcome:
     warnings: tuple[str, ...] = ()
     hidden: bool = False
     """Its labels let nobody see it."""
+    remembered: tuple[str, ...] = ()
+    """Metadata keys decided by what a table or a sidecar said when it was ingested before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +40,7 @@ class IngestReport:
     @property
     def hidden(self) -> tuple[FileOutcome, ...]:
         return tuple(file for file in self.files if file.hidden)
+
+    @property
+    def remembered(self) -> tuple[FileOutcome, ...]:
+        return tuple(file for file in self.files if file.remembered)

@@ -11,19 +11,20 @@ import numpy as np
 from core.candidates import CandidateSet
 from core.errors import InputError, MetadataError, UnreadableFile
 from core.ingest.chunk import chunk_document
-from core.ingest.edit import keep_edits
-from core.ingest.metadata import DocumentMetadata, combine, read_front_matter, unread_labels
+from core.ingest.edit import keep_edits, labels_changed
+from core.ingest.metadata import DocumentMetadata, head, marking, read_front_matter, unread_labels
 from core.ingest.metadata_files import read_sidecar, read_table
 from core.ingest.read import FoundFile, read_file, walk
 from core.ingest.report import FileOutcome, IngestReport, Outcome
+from core.ingest.said import Said
 from core.ingest.sandbox import ParserProcess
 from core.library import Library
-from core.ports import ChunkStore, DocumentWrite, ParsedDocument
+from core.ports import ChunkStore, DocumentWrite
 from core.settings import Settings
 from core.snapshot import HIDDEN, Snapshot
 from core.store.documents import provenance_to_json
 from core.store.registry import Collection
-from core.types import Chunk, Document, document_id, text_hash
+from core.types import Chunk, Document, Labels, document_id, text_hash
 
 Progress = Callable[[str], None]
 """Called with the path of each file before it is read."""
@@ -37,12 +38,17 @@ AT_ONCE = 64
 class Prepared:
     """A document as it would be committed, without vectors."""
 
+    bare: Document
+    """Without what is said about it."""
+    said: Said
     document: Document
     text: str
     chunks: tuple[Chunk, ...]
     warnings: tuple[str, ...]
     source: bytes
     """The file as it came."""
+    remembered: tuple[str, ...] = ()
+    """Metadata keys decided by what a table or a sidecar said when it was ingested before."""
 
 
 def ingest(
@@ -107,31 +113,43 @@ def prepare(
     """Parse and cut one file; nothing is written. Raises UnreadableFile, MetadataError."""
     raw = read_file(file.path, file.root, settings.limits)
     parsed = parser.parse(raw)
-    if not parsed.metadata and (key := unread_labels(parsed.text)):
+    if not parsed.metadata and (key := unread_labels(parsed.text) or unread_labels(head(raw.data))):
         raise UnreadableFile(
             str(file.path),
             f"{key} stands at its top, but not in front matter that is read",
             "put labels between --- lines from the first line of a Markdown file, or into a sidecar",
         )
     front, warnings = read_front_matter(parsed.metadata, file.relative_path)
-    stated = combine(table.get(file.relative_path), read_sidecar(file.path), front)
+    said = Said(table.get(file.relative_path), read_sidecar(file.path), front)
+    if said.metadata().classification is None and (level := marking(parsed.text)):
+        warnings = (*warnings, f"its text calls it {level}, which is no label; state labels in a sidecar")
     identity = document_id(collection, file.relative_path)
     chunks = chunk_document(identity, parsed, settings.chunking)
-    document = _document(identity, file.relative_path, raw.source_hash, parsed, stated)
-    return Prepared(document, parsed.text, chunks, (*parsed.warnings, *warnings), raw.data)
-
-
-def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument, stated: DocumentMetadata) -> Document:
-    return Document(
+    bare = Document(
         document_id=identity,
-        path=path,
-        title=stated.title or parsed.title or PurePosixPath(path).stem,
+        path=file.relative_path,
+        title=parsed.title or PurePosixPath(file.relative_path).stem,
         text_hash=text_hash(parsed.text),
-        source_hash=source_hash,
+        source_hash=raw.source_hash,
         parser=parsed.parser,
+        labels=Labels(),
+        knowledge_id=identity,
+        revision=raw.source_hash[:12],
+        language=parsed.language,
+    )
+    document = described(bare, said)
+    return Prepared(bare, said, document, parsed.text, chunks, (*parsed.warnings, *warnings), raw.data)
+
+
+def described(bare: Document, said: Said) -> Document:
+    """The document with what is said about it."""
+    stated = said.metadata()
+    return replace(
+        bare,
+        title=stated.title or bare.title,
         labels=stated.labels(),
-        knowledge_id=stated.knowledge_id or identity,
-        revision=stated.revision or source_hash[:12],
+        knowledge_id=stated.knowledge_id or bare.knowledge_id,
+        revision=stated.revision or bare.revision,
         revised_at=stated.revised_at,
         status=stated.status or "active",
         valid_until=stated.valid_until,
@@ -139,7 +157,8 @@ def _document(identity: str, path: str, source_hash: str, parsed: ParsedDocument
         quality=stated.quality,
         source_uri=stated.source_uri,
         relations=stated.relations or (),
-        language=stated.language or parsed.language,
+        language=stated.language or bare.language,
+        outside=said.outside(),
     )
 
 
@@ -149,17 +168,17 @@ def _texts(prepared: Prepared) -> list[str]:
 
 def _commit(prepared: Prepared, collection: str, library: Library, *, with_vectors: bool) -> FileOutcome:
     everything = library.everything(collection)
-    prepared = _edited(prepared, everything)
+    prepared = _settled(prepared, everything)
     _check_revisions(prepared.document, everything)
     outcome = _compare(prepared, everything, library.store(collection))
     if outcome == "unchanged":
-        return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
+        return _outcome(prepared, outcome)
     if with_vectors:
         # Embedding takes long and needs no lock; it fills the cache, and what is committed comes from there.
         library.embedder_of(library.collection(collection)).passages(_texts(prepared))
     with library.writing(collection) as (current, store):
         everything = library.everything(collection)
-        prepared = _edited(prepared, everything)
+        prepared = _settled(prepared, everything)
         _check_revisions(prepared.document, everything)
         if outcome == "relabelled" and _compare(prepared, everything, store) == "relabelled":
             write = DocumentWrite(prepared.document, None, None, None)
@@ -167,7 +186,17 @@ def _commit(prepared: Prepared, collection: str, library: Library, *, with_vecto
             vectors = library.embedder_of(current).passages(_texts(prepared)) if with_vectors else None
             write = DocumentWrite(prepared.document, prepared.text, prepared.chunks, vectors)
         store.commit([write])
-    return FileOutcome(prepared.document.path, outcome, len(prepared.chunks), warnings=prepared.warnings)
+    return _outcome(prepared, outcome)
+
+
+def _outcome(prepared: Prepared, outcome: Outcome) -> FileOutcome:
+    return FileOutcome(
+        prepared.document.path,
+        outcome,
+        len(prepared.chunks),
+        warnings=prepared.warnings,
+        remembered=prepared.remembered,
+    )
 
 
 def _add_vectors(prepared: Prepared, collection: str, library: Library) -> None:
@@ -182,15 +211,22 @@ def _add_vectors(prepared: Prepared, collection: str, library: Library) -> None:
             store.commit([DocumentWrite(table[number], None, prepared.chunks, vectors)])
 
 
-def _edited(prepared: Prepared, everything: CandidateSet) -> Prepared:
-    """With what was edited by hand since the document was ingested."""
+def _settled(prepared: Prepared, everything: CandidateSet) -> Prepared:
+    """With what was said outside the file before, and what was edited by hand; a change of labels is warned of."""
     table = everything.snapshot.documents
     number = table.numbers.get(prepared.document.document_id.encode())
-    if number is None or not everything.documents[number] or not (held := table[number]).edited:
+    if number is None or not everything.documents[number]:
         return prepared
-    document = keep_edits(held, prepared.document)
-    warning = f"kept as edited here, whatever the file says: {', '.join(held.edited)}"
-    return replace(prepared, document=document, warnings=tuple(dict.fromkeys((*prepared.warnings, warning))))
+    held = table[number]
+    said, remembered = prepared.said.with_remembered(held.outside)
+    document = keep_edits(held, described(prepared.bare, said))
+    warnings = []
+    if held.edited:
+        warnings.append(f"kept as edited here, whatever the file says: {', '.join(held.edited)}")
+    if held.labels != document.labels:
+        warnings.append(f"its labels change: {labels_changed(held.labels, document.labels)}")
+    together = tuple(dict.fromkeys((*prepared.warnings, *warnings)))
+    return replace(prepared, document=document, warnings=together, remembered=remembered)
 
 
 def _compare(prepared: Prepared, everything: CandidateSet, store: ChunkStore) -> Outcome:

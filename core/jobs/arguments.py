@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.errors import InputError
-from core.ingest.read import SIDECARS, safe_relative
+from core.ingest.read import safe_relative
+from core.ingest.sidecars import is_sidecar
 from core.jobs.records import Kind, jobs_failure
 from core.store.files import sync_file
 from core.types import Role
@@ -66,7 +67,7 @@ def check_uploads(uploads: Mapping[str, bytes | IO[bytes]]) -> dict[str, bytes |
         if name in named:
             raise InputError(f"two files are named {name!r}", "rename one")
         named[name] = content
-    if named and all(name.endswith(SIDECARS) for name in named):
+    if named and all(is_sidecar(name) for name in named):
         raise InputError("there is nothing to ingest but metadata", "send the documents they belong to as well")
     return named
 

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import InputError, IntegrityFailure
-from core.types import Document, Labels, Provenance, Relation
+from core.types import LABEL_KEYS, Document, Labels, Provenance, Relation
 
 _STATUSES = ("active", "deprecated", "revoked")
 _DOCUMENT_KEYS = frozenset(field.name for field in dataclasses.fields(Document))
-_LABEL_KEYS = frozenset(field.name for field in dataclasses.fields(Labels))
+_ADDED_LATER: Mapping[str, Any] = {"edited": [], "outside": ""}
+"""Keys that documents stored by earlier versions have not."""
 
 
 def canonical_json(value: Any) -> str:
@@ -75,7 +76,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _document(value: Any) -> Document:
-    if not isinstance(value, dict) or {"edited": [], **value}.keys() != _DOCUMENT_KEYS:
+    if not isinstance(value, dict) or {**_ADDED_LATER, **value}.keys() != _DOCUMENT_KEYS:
         raise ValueError("its keys are not those of a document")
     if value["status"] not in _STATUSES:
         raise ValueError("its status is unknown")
@@ -97,13 +98,14 @@ def _document(value: Any) -> Document:
         status=value["status"],
         quality=_quality(value["quality"]),
         relations=tuple(_relation(item) for item in _list(value["relations"])),
-        edited=_texts(value.get("edited", [])),  # absent in what was stored before there was editing
+        edited=_texts(value.get("edited", _ADDED_LATER["edited"])),
+        outside=_text({**_ADDED_LATER, **value}, "outside"),
     )
 
 
 def labels_from_json(value: Any) -> Labels:
     """From the JSON value of a `Labels`. Raises ValueError."""
-    if not isinstance(value, dict) or value.keys() != _LABEL_KEYS:
+    if not isinstance(value, dict) or value.keys() != set(LABEL_KEYS):
         raise ValueError("its labels have other keys")
     allow = value["acl_allow"]
     return Labels(

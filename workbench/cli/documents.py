@@ -13,7 +13,7 @@ from workbench.cli.output import print_json, say, table, wrapped
 from workbench.cli.parser import Verbs, add_collection, add_json, add_manager, add_reader, group, verb
 
 if TYPE_CHECKING:
-    from core.home import DocumentRow, DocumentView
+    from core.home import DocumentRow, DocumentView, HiddenDocument
     from core.ingest.purge import PurgeReport
 
 
@@ -22,6 +22,8 @@ def add(verbs: Verbs) -> None:
 
     parser = verb(parts, "list", list_all, "the documents that the asker may see, in force or not")
     add_collection(parser)
+    hidden = "instead those that nobody may see: for their owner, or without --as for the operator"
+    parser.add_argument("--hidden", action="store_true", help=hidden)
     add_reader(parser)
     add_json(parser)
 
@@ -54,6 +56,8 @@ def add(verbs: Verbs) -> None:
 
 def list_all(args: argparse.Namespace) -> int:
     workbench = opened_to_read(args)
+    if args.hidden:
+        return _say_hidden(args, workbench.hidden_documents(args.collection, manager(args, workbench)))
     rows = workbench.documents(args.collection, workbench.principal(args.principal))
     if args.json:
         print_json({"collection": args.collection, "documents": [summary(row) for row in rows]})
@@ -63,6 +67,27 @@ def list_all(args: argparse.Namespace) -> int:
     else:
         say("no documents that you may see")
     return 0
+
+
+def _say_hidden(args: argparse.Namespace, rows: list[HiddenDocument]) -> int:
+    if args.json:
+        shown = [{"document_id": row.document.document_id, "path": row.document.path} for row in rows]
+        print_json({"collection": args.collection, "hidden": shown})
+    elif rows:
+        header = ("path", "title", "states", "chunks")
+        say(table(header, [_hidden_cells(row) for row in rows]))
+    else:
+        say("no document is hidden from everyone")
+    return 0
+
+
+def _hidden_cells(row: HiddenDocument) -> tuple[str, ...]:
+    """With the labels of its own, which do not suffice."""
+    from core.types import LABEL_KEYS
+
+    labels = [(key, getattr(row.document.labels, key)) for key in LABEL_KEYS]
+    stated = "; ".join(f"{key} {fact(value)}" for key, value in labels if value)
+    return row.document.path, row.document.title, stated or "no labels", str(row.chunks)
 
 
 def show(args: argparse.Namespace) -> int:

@@ -46,6 +46,8 @@ def edit(args: argparse.Namespace) -> int:
     else:
         edited = ", ".join(document.edited) or "nothing"
         say(f"{document.path}: edited by hand: {edited}")
+        if args.release:
+            say(f"released: {', '.join(args.release)}; what was edited holds until the file is ingested again")
     return 0
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from core.ingest.report import IngestReport, Outcome
     from core.types import Principal
 
+HIDDEN_NAMED = 20
+"""Documents hidden from everyone that a report names."""
+
 
 def add(verbs: Verbs) -> None:
     description = "Bring files, and all files of folders, into a collection, which is made where there is none."
@@ -88,11 +91,20 @@ def say_report(report: IngestReport) -> None:
             say(f"warning  {file.path}: {warning}")
     counts = [f"{report.count(outcome)} {outcome}" for outcome in outcomes() if report.count(outcome)]
     say(f"{report.collection}: {', '.join(counts) or 'no files'} (index version {report.index_version})")
-    hidden = len(report.hidden)
-    if hidden:
-        name = shlex.quote(report.collection)
-        say(f"hidden from everyone, for want of labels: {hidden}; state default labels with")
-        say(f"  workbench collections set {name} --classification internal --allow staff")
+    if report.remembered:
+        said = f"said of them before by a table or sidecar still holds for {len(report.remembered)}"
+        say(f"what was {said}; a table or sidecar that names them changes it")
+    if report.hidden:
+        _say_hidden([file.path for file in report.hidden], shlex.quote(report.collection))
+
+
+def _say_hidden(paths: list[str], collection: str) -> None:
+    for path in paths[:HIDDEN_NAMED]:
+        say(f"hidden   {path}: no labels let anybody see it")
+    if len(paths) > HIDDEN_NAMED:
+        say(f"and {len(paths) - HIDDEN_NAMED} more: workbench documents list --collection {collection} --hidden")
+    say(f"hidden from everyone, for want of labels: {len(paths)}; state default labels with")
+    say(f"  workbench collections set {collection} --classification internal --allow staff")
 
 
 def outcomes() -> tuple[Outcome, ...]:

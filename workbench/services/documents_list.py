@@ -15,7 +15,6 @@ from core.access import permission_set
 from core.errors import CoreError
 from core.home import Workbench
 from core.scope import boundary_index, microseconds
-from core.snapshot import HIDDEN
 from core.store.registry import Collection
 from core.types import Document, Labels, Principal
 from workbench.services.catalogue import DEMO
@@ -138,7 +137,11 @@ def listing(workbench: Workbench, collection: str, principal: Principal) -> List
     ]
     unseen = 0
     if owner:
-        hidden, present = _hidden(workbench, held.name)
+        hidden = [
+            ListedDocument(row.document, "", row.chunks, row.waiting, False, "hidden", False)
+            for row in workbench.hidden_documents(held.name, principal)
+        ]
+        present = int(workbench.library.everything(held.name).snapshot.documents.present.sum())
         unseen = present - len(hidden) - len(rows)
         rows = sorted([*rows, *hidden], key=lambda row: row.document.path)
     clashing = _clashing([row.document for row in rows])
@@ -184,19 +187,6 @@ def _sees_any(workbench: Workbench, collection: str, principal: Principal) -> bo
     seen = [code for code, labels in enumerate(snapshot.classes) if permission.sees(labels)]
     present = snapshot.document_class[snapshot.documents.present]
     return any(bool((present == code).any()) for code in seen)
-
-
-def _hidden(workbench: Workbench, collection: str) -> tuple[list[ListedDocument], int]:
-    """What nobody may see, and how many documents there are in all."""
-    snapshot = workbench.library.everything(collection).snapshot
-    chunks, waiting = snapshot.counts
-    present = snapshot.documents.present
-    numbers = (present & (snapshot.document_class == HIDDEN)).nonzero()[0].tolist()
-    rows = [
-        ListedDocument(snapshot.documents[n], "", int(chunks[n]), int(waiting[n]), False, "hidden", False)
-        for n in numbers
-    ]
-    return rows, int(present.sum())
 
 
 def _why_not(document: Document, now: datetime) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.ingest.read import SIDECARS
+from core.ingest.sidecars import is_sidecar
 from core.types import Principal
 from workbench import resources
 from workbench.messages import say
@@ -47,7 +47,7 @@ def _uploads(collection: str, principal: Principal) -> None:
         key=key,
         label_visibility="collapsed",
     )
-    sidecars = sum(file.name.endswith(SIDECARS) for file in files)
+    sidecars = sum(is_sidecar(file.name) for file in files)
     if files:
         st.caption(say("documents.add.chosen", count=len(files) - sidecars, sidecars=sidecars))
     st.button(

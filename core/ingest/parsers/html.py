@@ -19,6 +19,7 @@ from core.ingest.parsers.html_table import CELLS_MAX, Grid
 from core.ingest.parsers.html_walk import VisibleWalk
 from core.ingest.sections import Found, locate
 from core.ports import ParsedDocument
+from core.types import LABEL_KEYS
 
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
@@ -97,7 +98,7 @@ def read_html(path: str, data: bytes, linked: Callable[[str], str] | None = None
     page = _Page(hidden_by_sheets(tree, linked))
     page.read(tree)
     builder = page.builder
-    warnings = (*decoded.warnings, *builder.warnings, *page.warnings())
+    warnings = (*decoded.warnings, *builder.warnings, *page.warnings(), *_labels(tree))
     return HtmlPage(builder.text, tuple(builder.found), _head_title(tree), _language(tree), warnings)
 
 
@@ -302,6 +303,11 @@ def _first_number(ordered: LexborNode) -> int:
 def _head_title(tree: LexborHTMLParser) -> str:
     node = tree.css_first("head > title") or tree.css_first("body > title")
     return _collapsed(clean(node.text())[0]).replace("\n", " ") if node is not None else ""
+
+
+def _labels(tree: LexborHTMLParser) -> list[str]:
+    names = {(node.attributes.get("name") or "").lower() for node in tree.css("meta[name]")}
+    return [f"<meta name={name}> is no label; state labels in a sidecar" for name in LABEL_KEYS if name in names]
 
 
 def _language(tree: LexborHTMLParser) -> str | None:

@@ -15,6 +15,8 @@ from core.ingest.metadata import (
     KEYS,
     DocumentMetadata,
     combine,
+    head,
+    marking,
     read_front_matter,
     read_mapping,
     unread_labels,
@@ -346,9 +348,35 @@ def test_a_table_that_is_not_there(tmp_path: Path) -> None:
         ("---\nstatus: revoked\n", "status"),
         ("---\ntitle: x\n---\nclassification: is explained below", None),
         ("Classification\n---\nclassification: of fish", None),
+        ("classification: restricted\nText", "classification"),
+        ("\ufefftitle: x\r\nacl_allow: hr\r\n", "acl_allow"),
+        ("\n\nowner:\ninherits_from: b.md", "inherits_from"),
+        ("title: x\n\nclassification: of fish", None),
+        ("note: see below\nOf fish:\nclassification: of fish", None),
+        ("valid_until: see below", None),
         ("Text", None),
         ("", None),
     ],
 )
 def test_labels_at_the_top_that_no_parser_read_are_noticed(text: str, key: str | None) -> None:
     assert unread_labels(text) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("Plan\n\nClassification: Confidential.\n", "confidential"),
+        ("  classification：RESTRICTED", "restricted"),
+        ("Classification: of fish", None),
+        ("The classification: restricted", None),
+        ("", None),
+    ],
+)
+def test_a_marking_is_a_line_of_its_own(text: str, level: str | None) -> None:
+    assert marking(text) == level
+
+
+def test_the_head_of_a_file_is_read_in_its_encoding() -> None:
+    text = "classification: restricted\n"
+    assert [head(text.encode(coding)) for coding in ("utf-8", "utf-8-sig", "utf-16")] == [text] * 3
+    assert unread_labels(head(bytes(range(256)) * 100)) is None

@@ -78,6 +78,36 @@ def test_a_sidecar_named_itself_is_refused(tmp_path: Path) -> None:
     assert [error.reason for error in walk([tmp_path / "a.md.meta.yaml"]).refused] == ["holds metadata"]
 
 
+@pytest.mark.parametrize(
+    ("sidecar", "document", "meant"),
+    [
+        ("plan.meta.yaml", "plan.md", "plan.md.meta.yaml"),
+        ("plan.htm.meta.yaml", "plan.html", "plan.html.meta.yaml"),
+        ("plan.md.meta.yml", "plan.md", "plan.md.meta.yaml"),
+        ("Plan.md.META.JSON", "plan.md", "plan.md.meta.json"),
+    ],
+)
+def test_a_sidecar_gone_astray_and_its_document_are_refused(
+    tmp_path: Path, sidecar: str, document: str, meant: str
+) -> None:
+    write(tmp_path, sidecar, document, "other.md", "other.md.meta.yaml")
+    found = walk([tmp_path])
+    assert [file.relative_path for file in found.files] == ["other.md"]
+    refused = {Path(error.path).name: error.line() for error in found.refused}
+    assert set(refused) == {sidecar, document}
+    assert meant in refused[sidecar] and sidecar in refused[document]
+    alone = walk([tmp_path / document, tmp_path / "other.md"])
+    assert [file.relative_path for file in alone.files] == ["other.md"]
+    assert [Path(error.path).name for error in alone.refused] == [document]
+
+
+def test_a_sidecar_without_any_document(tmp_path: Path) -> None:
+    write(tmp_path, "gone.md.meta.yaml", "a.md")
+    found = walk([tmp_path])
+    assert [file.relative_path for file in found.files] == ["a.md"]
+    assert [error.remedy for error in found.refused] == ["name it FILE.meta.yaml, or remove it"]
+
+
 def test_read(tmp_path: Path) -> None:
     write(tmp_path, "d/e\u0301.md")
     raw = read_file(tmp_path / "d" / "e\u0301.md", tmp_path, Limits())

@@ -179,11 +179,57 @@ def test_metadata_from_table_sidecar_and_front_matter(wb: Workbench, folder: Pat
     document = wb.documents("c", GUEST)[0].document
     stated = (document.quality, document.revision, document.owner, document.title, document.language)
     assert stated == (30, "table", "side", "front", "fr")
-    assert outcomes(ingest(wb, folder)) == {"a.md": "relabelled"}
-    document = wb.documents("c", GUEST)[0].document
-    assert (document.quality, document.revision) == (20, "side")
     (folder / "a.md.meta.yaml").write_text("owner: [1]\n")
     assert outcomes(ingest(wb, folder)) == {"a.md": "refused"}
+
+
+def table(folder: Path, content: str) -> Path:
+    path = folder.parent / "table.jsonl"
+    path.write_text(content + "\n")
+    return path
+
+
+def test_what_a_table_said_holds_until_a_table_says_otherwise(wb: Workbench, folder: Path) -> None:
+    restricted = table(folder, '{"path": "a.md", "classification": "restricted", "acl_allow": ["hr"], "quality": 30}')
+    ingest(wb, folder, {"a.md": REFUNDS}, metadata=restricted)
+    assert shown(wb) == []
+    again = ingest(wb, folder)
+    assert outcomes(again) == {"a.md": "unchanged"}
+    assert [file.path for file in again.remembered] == ["a.md"]
+    assert again.files[0].remembered == ("classification", "acl_allow", "quality")
+    assert outcomes(ingest(wb, folder, {"a.md": REFUNDS + "More.\n"})) == {"a.md": "updated"}
+    assert shown(wb) == []
+    other = ingest(wb, folder, {"b.md": "refund"}, metadata=table(folder, '{"path": "b.md", "quality": 5}'))
+    assert outcomes(other) == {"a.md": "unchanged", "b.md": "added"}
+    back = ingest(wb, folder, metadata=table(folder, '{"path": "a.md"}'))
+    assert outcomes(back) == {"a.md": "relabelled", "b.md": "unchanged"}
+    said = "its labels change: classification restricted → not stated; acl_allow hr → not stated"
+    assert (back.files[0].remembered, back.files[0].warnings) == ((), (said,))
+    assert sorted(shown(wb)) == ["a.md", "b.md"]
+
+
+def test_a_file_alone_keeps_what_its_sidecar_said(wb: Workbench, folder: Path, tmp_path: Path) -> None:
+    ingest(wb, folder, {"a.md": REFUNDS, "a.md.meta.yaml": "classification: restricted\nacl_allow: [hr]\n"})
+    alone = files(tmp_path / "alone", {"a.md": REFUNDS + "Changed.\n"})
+    report = wb.ingest([alone], "c", OWNER)
+    assert (outcomes(report), report.files[0].remembered) == ({"a.md": "updated"}, ("classification", "acl_allow"))
+    assert shown(wb) == []
+    files(alone, {"a.md.meta.yaml": "{}\n"})
+    assert outcomes(wb.ingest([alone], "c", OWNER)) == {"a.md": "relabelled"}
+    assert shown(wb) == ["a.md"]
+
+
+def test_a_document_that_is_no_longer_there_is_not_remembered(wb: Workbench, folder: Path) -> None:
+    ingest(wb, folder, {"a.md": REFUNDS}, metadata=table(folder, '{"path": "a.md", "quality": 30}'))
+    wb.remove_documents("c", ["a.md"], OWNER)
+    assert ingest(wb, folder).files[0].remembered == ()
+    assert wb.documents("c", GUEST)[0].document.quality is None
+
+
+def test_a_change_of_labels_is_told(wb: Workbench, folder: Path) -> None:
+    ingest(wb, folder, {"a.md": f"---\nclassification: restricted\nacl_allow: [hr]\n---\n{REFUNDS}"})
+    report = ingest(wb, folder, {"a.md": f"---\nclassification: public\nacl_allow: [hr, '*']\n---\n{REFUNDS}"})
+    assert report.files[0].warnings == ("its labels change: classification restricted → public; acl_allow hr → *, hr",)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +306,42 @@ def test_labels_that_would_only_be_shown_are_refused(wb: Workbench, folder: Path
     assert outcomes(report) == {name: "refused", "b.txt": "added"}
     assert "classification" in report.refused[0].reason
     assert shown(wb) == ["b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", "classification: restricted\nThe refund.\n"),
+        ("a.txt", "title: x\r\nacl_allow: hr\r\nThe refund.\r\n"),
+        ("a.txt", "classification: restricted\nThe refund.\n".encode("utf-16")),
+        ("a.html", "---\nclassification: restricted\n---\n<p>The refund.</p>"),
+        ("a.html", "classification: restricted\n<p>The refund.</p>"),
+        ("a.md", "owner: ann\nacl_deny: guest\n\nThe refund.\n"),
+    ],
+)
+def test_labels_without_lines_around_them_are_refused(
+    wb: Workbench, folder: Path, name: str, content: str | bytes
+) -> None:
+    report = ingest(wb, folder, {name: content, "b.txt": "An open refund.\n"})
+    assert outcomes(report) == {name: "refused", "b.txt": "added"}
+    assert shown(wb) == ["b.txt"]
+
+
+def test_what_a_text_calls_itself_is_no_label(wb: Workbench, folder: Path) -> None:
+    report = ingest(wb, folder, {"a.txt": "Refunds\n\nClassification: Confidential\n\nThe refund.\n"})
+    assert report.files[0].warnings == ("its text calls it confidential, which is no label; state labels in a sidecar",)
+    stated = ingest(wb, folder, {"a.txt.meta.yaml": "classification: public\n"})
+    assert all("no label" not in warning for warning in stated.files[0].warnings)
+
+
+def test_a_sidecar_that_nobody_reads_keeps_its_document_out(wb: Workbench, folder: Path) -> None:
+    restricted = "classification: restricted\nacl_allow: [hr]\n"
+    report = ingest(wb, folder, {"plan.html": "<p>The refund.</p>", "plan.htm.meta.yaml": restricted, "b.md": "refund"})
+    assert outcomes(report) == {"plan.html": "refused", "plan.htm.meta.yaml": "refused", "b.md": "added"}
+    assert shown(wb) == ["b.md"]
+    (folder / "plan.htm.meta.yaml").rename(folder / "plan.html.meta.yaml")
+    assert outcomes(ingest(wb, folder)) == {"plan.html": "added", "b.md": "unchanged"}
+    assert shown(wb) == ["b.md"]
 
 
 LONG = {

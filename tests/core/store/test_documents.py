@@ -30,6 +30,8 @@ DOCUMENTS = st.builds(
     source_uri=st.none() | TEXT,
     relations=st.lists(st.builds(Relation, TEXT, TEXT), max_size=2).map(tuple),
     language=st.none() | TEXT,
+    edited=TEXTS,
+    outside=TEXT,
 )
 
 
@@ -38,6 +40,13 @@ def test_there_and_back(document: Document) -> None:
     text = document_to_json(document)
     assert document_from_json(text) == document
     assert document_to_json(document_from_json(text)) == text
+
+
+def test_a_document_stored_by_an_earlier_version() -> None:
+    document = make.document("a", 1)
+    value = json.loads(document_to_json(document))
+    del value["edited"], value["outside"]
+    assert document_from_json(json.dumps(value)) == document
 
 
 SCALARS = st.text(max_size=5) | st.integers() | st.booleans() | st.none()

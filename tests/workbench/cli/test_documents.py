@@ -100,7 +100,8 @@ def test_an_edit_is_previewed_made_and_released(cli: Any, people: Path, files: P
     document = cli(*edit, "--set", "acl_allow=hr; finance", "--set", "quality=40", "--json").json["document"]
     assert (document["labels"]["acl_allow"], document["edited"]) == (["finance", "hr"], ["acl_allow", "quality"])
     assert "refunds.md" not in [document["path"] for document in listed(cli)]
-    assert "edited by hand: acl_allow" in cli(*edit, "--clear", "quality", "--release", "quality").out
+    released = cli(*edit, "--clear", "quality", "--release", "quality").out
+    assert "edited by hand: acl_allow" in released and "released: quality; what was edited holds until" in released
 
 
 def test_an_edit_says_what_is_wrong_with_it(cli: Any, people: Path, files: Path) -> None:
@@ -114,6 +115,19 @@ def test_an_edit_says_what_is_wrong_with_it(cli: Any, people: Path, files: Path)
     ):
         ran = cli(*edit, *arguments)
         assert ran.code == 2 and says in ran.err and ran.err.count("\n") == 1
+
+
+def test_what_nobody_may_see_is_listed_for_its_owner(cli: Any, people: Path, files: Path, tmp_path: Path) -> None:
+    hidden = ("documents", "list", "--hidden", "--collection", "kb")
+    assert cli("ingest", files, "--collection", "kb").code == 0
+    assert cli(*hidden).out == "no document is hidden from everyone\n"
+    draft = tmp_path / "draft.md"
+    draft.write_text("---\nclassification: confidential\n---\n# Draft\n\nA secret plan.\n")
+    assert "hidden   draft.md: no labels let anybody see it" in cli("ingest", draft, "--collection", "kb").out
+    assert [document["path"] for document in cli(*hidden, "--as", "ann", "--json").json["hidden"]] == ["draft.md"]
+    out = cli(*hidden).out
+    assert "classification confidential" in out and "secret plan" not in out
+    assert cli(*hidden, "--as", "guest").code == 4
 
 
 def test_purging_says_what_it_looked_for(cli: Any, people: Path, files: Path) -> None:

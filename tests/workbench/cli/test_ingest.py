@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-FILE_KEYS = {"path", "outcome", "chunks", "reason", "warnings", "hidden"}
+FILE_KEYS = {"path", "outcome", "chunks", "reason", "warnings", "hidden", "remembered"}
 COUNT_KEYS = {"added", "updated", "relabelled", "unchanged", "refused"}
 
 
@@ -46,7 +46,7 @@ def test_a_refused_file_lets_the_others_in(cli: Any, home: Path, tmp_path: Path)
     assert len([line for line in lines if line.startswith("refused  ")]) == 2
     assert [line for line in lines if line.startswith("refused  ") and "absent.md" in line]
     assert [line for line in lines if "1 added, 2 refused" in line]
-    assert "good.md" not in ran.out
+    assert [line for line in lines if "good.md" in line] == ["hidden   good.md: no labels let anybody see it"]
     assert "\x1b" not in ran.out
     ran = cli("ingest", folder, "--collection", "kb", "--json")
     assert (ran.code, ran.json["counts"]["refused"], ran.json["counts"]["unchanged"]) == (1, 1, 1)

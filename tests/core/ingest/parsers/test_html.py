@@ -242,3 +242,8 @@ TAGS = st.sampled_from(
 def test_any_mixture_of_tags_gives_sound_blocks(checked: Check, parts: list[str]) -> None:
     source = "<p>start</p>" + "".join(parts)
     checked(parse(source))
+
+
+def test_labels_in_the_head_of_a_page_are_pointed_out() -> None:
+    parsed = parse("<meta name=Classification content=restricted><meta name=author content=x><p>Text</p>")
+    assert parsed.warnings == ("<meta name=classification> is no label; state labels in a sidecar",)
